@@ -1,1 +1,2 @@
-export {};
+export type { JsonArray, JsonObject, JsonValue } from "./json.ts";
+export { isJsonObject } from "./json.ts";

@@ -1,0 +1,132 @@
+/**
+ * What the runtime offers to those who carry requests to it (the HTTP front, the testing harness), as types.
+ *
+ * The carrier does the wire: it parses, classifies, checks headers and auth, looks the handler up in the
+ * catalog and renders the reply. The runtime does the run: claims, replays, asks, records.
+ */
+import type { RepriseError } from "@reprise/errors";
+import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { Caller, ClientIdentity } from "./caller.ts";
+import type { Complete, Effects, Needs } from "./definition.ts";
+import type { LogLevel } from "./wireTypes.ts";
+
+/** The three requests of MCP 2026-07-28 that may be answered with `input_required`. */
+export type RunMethod = "tools/call" | "prompts/get" | "resources/read";
+
+/** The outcome of validating arguments. */
+export type ArgsCheck =
+  | { readonly ok: true; readonly args: unknown }
+  /** `message` says which argument is wrong and why; meant for the caller. */
+  | { readonly ok: false; readonly message: string };
+
+/** One handler, compiled at start. */
+export interface CompiledHandler {
+  readonly kind: "tool" | "prompt" | "resource" | "resourceTemplate";
+  /** Tool or prompt name, resource URI or URI template. */
+  readonly name: string;
+  readonly effects: Effects;
+  /** Why `effects` is what it is, for the table that `reprise dev` prints. */
+  readonly effectsReason: string;
+  readonly hasKey: boolean;
+  /** Whether effects were declared by the author (docs/design.md 3.8 goes by the declared effects). */
+  readonly needs: Needs | undefined;
+  readonly scopes: readonly string[];
+  readonly queue: string;
+  readonly version: string;
+  /** Top-level and nested properties with `x-mcp-header`, tools only; path from the arguments' root. */
+  readonly headerParams: readonly HeaderParam[];
+  /** Checks the arguments of a request. Rejects nothing that the published schema accepts. */
+  checkArgs(raw: JsonObject | undefined): ArgsCheck | Promise<ArgsCheck>;
+}
+
+/** One `x-mcp-header` annotation of a tool's input schema (MCP 2026-07-28, Streamable HTTP, "Schema Extension"). */
+export interface HeaderParam {
+  /** The annotation's value: the header is `Mcp-Param-<header>`. */
+  readonly header: string;
+  readonly path: readonly string[];
+  readonly type: "string" | "integer" | "boolean";
+}
+
+/** What is served, compiled once at start. Lists are ready for the wire, in the order of the definition. */
+export interface Catalog {
+  readonly server: {
+    readonly info: JsonObject;
+    readonly instructions: string | undefined;
+  };
+  readonly tools: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
+  readonly prompts: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
+  readonly resources: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
+  readonly resourceTemplates: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
+  findTool(name: string): CompiledHandler | undefined;
+  findPrompt(name: string): CompiledHandler | undefined;
+  /** A fixed resource, else the first template that matches; `args` for the handler (`uri` and variables). */
+  findResource(uri: string): { readonly handler: CompiledHandler; readonly args: JsonObject } | undefined;
+  /** The completion function of an argument, if the author gave one. */
+  findCompletion(
+    ref: { readonly type: "ref/prompt"; readonly name: string } | { readonly type: "ref/resource"; readonly uri: string },
+    argument: string,
+  ): Complete | undefined;
+  readonly hasCompletions: boolean;
+}
+
+/** Where an attempt's notifications go; called only for what the request opted in to. */
+export interface NotificationSink {
+  /** Present when the request carried a progress token. Values only grow. */
+  readonly progress?: (value: number, total: number | undefined, message: string | undefined) => void;
+  /** Present when the request carried a log level; called only for that level and above. */
+  readonly log?: (level: LogLevel, data: JsonValue, logger: string | undefined) => void;
+  /**
+   * The first ask of the attempt passed the capability check: from here on no capability error can come, so
+   * the carrier may commit to a stream (docs/design.md 8.3).
+   */
+  readonly asksChecked?: () => void;
+}
+
+/** One request that may become, join or continue a run. */
+export interface RunRequest {
+  readonly method: RunMethod;
+  readonly handler: CompiledHandler;
+  /** The name or URI as the request gave it. */
+  readonly target: string;
+  /** What `checkArgs` produced. */
+  readonly args: unknown;
+  /** The request's `params` as received; `_meta`, `inputResponses` and `requestState` are left out of the digest. */
+  readonly params: JsonObject;
+  readonly caller: Caller;
+  readonly client: ClientIdentity;
+  /** `params.requestState` as received, whatever its type; undefined when absent. */
+  readonly requestState: unknown;
+  /** `params.inputResponses` as received; the runtime refuses what is no object with INVALID_PARAMS. */
+  readonly inputResponses: unknown;
+  /** `_meta["reprise/idempotencyKey"]` as received. */
+  readonly idempotencyKey: unknown;
+  /** `_meta["io.modelcontextprotocol/logLevel"]`, when valid: lower levels are not sent. */
+  readonly logLevel: LogLevel | undefined;
+  readonly notifications: NotificationSink | undefined;
+  /** Aborts when the one who sent the request is gone (docs/design.md 4.5). */
+  readonly disconnected: AbortSignal;
+}
+
+/** The answer to a request. Result members are complete but for `resultType` and the server identity. */
+export type RunReply =
+  | { readonly kind: "complete"; readonly result: JsonObject }
+  | {
+      readonly kind: "input_required";
+      /** By key: `{method, params}` as they go on the wire. Never empty. */
+      readonly inputRequests: Readonly<Record<string, JsonObject>>;
+      readonly requestState: string;
+      /** Epoch milliseconds; goes out as ISO 8601 in `_meta["reprise/answerBefore"]`. */
+      readonly answerBeforeMs: number;
+    }
+  | { readonly kind: "error"; readonly error: RepriseError };
+
+/** A running runtime. */
+export interface Runtime {
+  readonly catalog: Catalog;
+  /** Never rejects: every failure is a reply. */
+  execute(request: RunRequest): Promise<RunReply>;
+  /** Whether runs can be recorded now; `reason` is for operators. */
+  health(): Promise<{ readonly ok: boolean; readonly reason?: string }>;
+  /** Stops taking calls, lets running attempts end or hand over, closes the store. Idempotent. */
+  close(): Promise<void>;
+}
