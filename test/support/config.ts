@@ -1,0 +1,28 @@
+/**
+ * The settings of the test suites: the only file of `test` that reads the environment.
+ *
+ * `npm run test:long` sets REPRISE_TEST_LONG; a failed seeded run prints its seed, and REPRISE_TEST_SEED
+ * repeats it. Suites import the values and never look at the environment themselves, so one run has one
+ * size and one seed everywhere, also in the child processes that inherit both variables.
+ */
+import process from "node:process";
+
+/** Whether the full matrices and case counts are wanted instead of CI's seeded sample. */
+export const longRun: boolean = process.env["REPRISE_TEST_LONG"] === "1";
+
+/** The seed of everything drawn at random in this run, 0 to 2^31 - 1. Print it beside what it decided. */
+export const seed: number = parseSeed(process.env["REPRISE_TEST_SEED"]);
+
+function parseSeed(text: string | undefined): number {
+  if (text === undefined || text === "") {
+    // Chosen once in the parent of all workers and handed on, so that every suite of a run shares it.
+    const drawn = Math.floor(Math.random() * 2 ** 31);
+    process.env["REPRISE_TEST_SEED"] = String(drawn);
+    return drawn;
+  }
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** 31) {
+    throw new RangeError(`"REPRISE_TEST_SEED" must be an integer of 0 to 2147483647, not ${text}`);
+  }
+  return value;
+}
