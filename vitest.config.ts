@@ -30,7 +30,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["packages/*/test/**/*.test.ts", "services/*/test/**/*.test.ts", "test/*.test.ts"],
+          include: [
+            "packages/*/test/**/*.test.ts",
+            "services/*/test/**/*.test.ts",
+            "test/*.test.ts",
+          ],
           testTimeout: longRun ? 600_000 : 20_000,
           hookTimeout: 30_000,
         },

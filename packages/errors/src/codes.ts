@@ -22,80 +22,86 @@ export interface ErrorSpec {
   readonly remedy: string;
 }
 
-const row = (
-  rpcCode: number,
-  httpStatus: number,
-  retryable: boolean,
-  when: string,
-  remedy: string,
-): ErrorSpec => ({ when, httpStatus, rpcCode, retryable, remedy });
+/** A row as it is written below: rpcCode, httpStatus, retryable, when, remedy. */
+type Row = readonly [number, number, boolean, string, string];
 
-/** All codes, each with its row. */
-export const errorSpecs = {
+// biome-ignore format: one row a line, so that the registry reads as the table it is
+const rows = {
   // The wire: what a request can get wrong before a handler is looked up.
-  PARSE_ERROR: row(-32700, 400, false, "The body is not JSON.", "Send one JSON-RPC message as JSON."),
-  INVALID_REQUEST: row(-32600, 400, false, "The body is JSON but not one JSON-RPC request or notification.", "Send a single JSON-RPC 2.0 object."),
-  CONTENT_TYPE: row(-32600, 415, false, "The Content-Type is not application/json.", "Send Content-Type: application/json."),
-  NOT_ACCEPTABLE: row(-32600, 406, false, "The Accept header does not allow application/json and text/event-stream.", "Send Accept: application/json, text/event-stream."),
-  BODY_TOO_LARGE: row(-32600, 413, false, "The body is larger than maxBodyBytes.", "Send less, or raise maxBodyBytes."),
-  FORBIDDEN_ORIGIN: row(-32600, 403, false, "The Host or Origin header is not allowed.", "Call from an allowed host; the log names the setting."),
-  UNAUTHORIZED: row(-32600, 401, false, "A token is missing or not valid.", "Send a valid bearer token."),
-  INSUFFICIENT_SCOPE: row(-32600, 403, false, "The token lacks a scope that the handler needs.", "Ask for a token with the scopes that the challenge names."),
-  HEADER_MISMATCH: row(-32020, 400, false, "A required header is missing, malformed or differs from the body.", "Send headers that mirror the body."),
-  MISSING_CAPABILITY: row(-32021, 400, false, "The client did not declare a capability that the handler needs.", "Declare the capability, or use a client that has it."),
-  UNSUPPORTED_VERSION: row(-32022, 400, false, "The protocol version is not served.", "Use one of data.supported."),
-  METHOD_NOT_FOUND: row(-32601, 404, false, "The method is not served.", "See server/discover for what is."),
-  INVALID_META: row(-32602, 400, false, "A required member of _meta is missing or malformed.", "Send protocolVersion and clientCapabilities in _meta."),
-  INVALID_PARAMS: row(-32602, 200, false, "The parameters do not fit the method.", "Correct the parameters that the message names."),
-  UNKNOWN_TARGET: row(-32602, 200, false, "No tool, prompt, resource or cursor has that name.", "List what there is."),
-  REQUEST_STATE_INVALID: row(-32602, 200, false, "The requestState was altered, expired, or belongs to another request or person.", "Start the call anew without requestState."),
-  INTERNAL: row(-32603, 200, false, "A prompt or resource handler failed, or the server did.", "See the server's log under the run id."),
+  PARSE_ERROR: [-32700, 400, false, "The body is not JSON.", "Send one JSON-RPC message as JSON."],
+  INVALID_REQUEST: [-32600, 400, false, "The body is JSON but not one JSON-RPC request or notification.", "Send a single JSON-RPC 2.0 object."],
+  CONTENT_TYPE: [-32600, 415, false, "The Content-Type is not application/json.", "Send Content-Type: application/json."],
+  NOT_ACCEPTABLE: [-32600, 406, false, "The Accept header does not allow application/json and text/event-stream.", "Send Accept: application/json, text/event-stream."],
+  BODY_TOO_LARGE: [-32600, 413, false, "The body is larger than maxBodyBytes.", "Send less, or raise maxBodyBytes."],
+  FORBIDDEN_ORIGIN: [-32600, 403, false, "The Host or Origin header is not allowed.", "Call from an allowed host; the log names the setting."],
+  UNAUTHORIZED: [-32600, 401, false, "A token is missing or not valid.", "Send a valid bearer token."],
+  INSUFFICIENT_SCOPE: [-32600, 403, false, "The token lacks a scope that the handler needs.", "Ask for a token with the scopes that the challenge names."],
+  HEADER_MISMATCH: [-32020, 400, false, "A required header is missing, malformed or differs from the body.", "Send headers that mirror the body."],
+  MISSING_CAPABILITY: [-32021, 400, false, "The client did not declare a capability that the handler needs.", "Declare the capability, or use a client that has it."],
+  UNSUPPORTED_VERSION: [-32022, 400, false, "The protocol version is not served.", "Use one of data.supported."],
+  METHOD_NOT_FOUND: [-32601, 404, false, "The method is not served.", "See server/discover for what is."],
+  INVALID_META: [-32602, 400, false, "A required member of _meta is missing or malformed.", "Send protocolVersion and clientCapabilities in _meta."],
+  INVALID_PARAMS: [-32602, 200, false, "The parameters do not fit the method.", "Correct the parameters that the message names."],
+  UNKNOWN_TARGET: [-32602, 200, false, "No tool, prompt, resource or cursor has that name.", "List what there is."],
+  REQUEST_STATE_INVALID: [-32602, 200, false, "The requestState was altered, expired, or belongs to another request or person.", "Start the call anew without requestState."],
+  INTERNAL: [-32603, 200, false, "A prompt or resource handler failed, or the server did.", "See the server's log under the run id."],
 
   // The run: what the records say of it.
-  BUSY: row(-31001, 200, true, "The server has as many calls as it may hold.", "Repeat after data.retryAfterMs."),
-  IN_FLIGHT: row(-31002, 200, true, "Another request is executing this round and did not end in time.", "Repeat the same request after data.retryAfterMs."),
-  ANSWER_SETTLED: row(-31003, 200, false, "An answer differs from the one that the run already took.", "Read data.status; a settled answer cannot be changed."),
-  RUN_LOST: row(-31004, 200, false, "The record of the run is missing or older than the requestState.", "Find out what the run did before starting it anew; nothing was executed."),
-  RUN_PARKED: row(-31005, 200, false, "The run waits for an operator.", "Ask the operator to release or finish it."),
-  STORE_UNAVAILABLE: row(-31006, 200, true, "The store cannot be reached or refuses writes.", "Repeat the same request after data.retryAfterMs."),
-  JOURNAL_MISMATCH: row(-31007, 200, true, "The handler no longer does what the journal of the run says it did.", "Deploy the handler of the recorded version, or release the run."),
-  IDEMPOTENCY_CONFLICT: row(-31008, 200, false, "The idempotency key was used with other arguments.", "Use a new key for another request."),
-  ALREADY_RUNNING: row(-31009, 200, true, "Another caller's run holds this tool's idempotency key.", "Wait for that run to end."),
-  ALREADY_DONE: row(-31010, 200, false, "Another caller's run did this already.", "Nothing is left to do."),
-  INTERRUPTED: row(-31011, 200, true, "The attempt was stopped before it ended.", "Repeat the same request: it goes on from what is recorded."),
-  STATE_TOO_LARGE: row(-31012, 200, false, "The sealed state would be larger than maxRequestStateBytes.", "Declare the handler effects: \"once\", or keep less."),
-  TOO_MANY_WAITING_RUNS: row(-31013, 200, true, "The caller has as many waiting runs as allowed.", "Answer or let expire some of the open questions."),
-  ASK_UNSTABLE: row(-31014, 200, false, "The question under one key changed twice in a row without a deploy.", "Ask the same question on every attempt, or give each its own key."),
-  RUN_TIMEOUT: row(-31015, 200, true, "The handler ran longer than its timeoutMs.", "Repeat the same request, or raise timeoutMs."),
-  REQUEST_STATE_UNAVAILABLE: row(-31016, 200, true, "The key ring cannot be reached, so the state can't be judged.", "Repeat the same request after data.retryAfterMs."),
-  CANCELLED: row(-31017, 200, false, "The run was cancelled.", "Start the call anew if it is still wanted."),
-  CLIENT_CANNOT_ANSWER: row(-31018, 200, false, "The client cannot be asked this question.", "Use a client that can."),
-  INVALID_IDEMPOTENCY_KEY: row(-32602, 200, false, "The client's idempotency key is too short, too long or no string.", "Send 22 to 512 characters of at least 128 random bits."),
+  BUSY: [-31001, 200, true, "The server has as many calls as it may hold.", "Repeat after data.retryAfterMs."],
+  IN_FLIGHT: [-31002, 200, true, "Another request is executing this round and did not end in time.", "Repeat the same request after data.retryAfterMs."],
+  ANSWER_SETTLED: [-31003, 200, false, "An answer differs from the one that the run already took.", "Read data.status; a settled answer cannot be changed."],
+  RUN_LOST: [-31004, 200, false, "The record of the run is missing or older than the requestState.", "Find out what the run did before starting it anew; nothing was executed."],
+  RUN_PARKED: [-31005, 200, false, "The run waits for an operator.", "Ask the operator to release or finish it."],
+  STORE_UNAVAILABLE: [-31006, 200, true, "The store cannot be reached or refuses writes.", "Repeat the same request after data.retryAfterMs."],
+  JOURNAL_MISMATCH: [-31007, 200, true, "The handler no longer does what the journal of the run says it did.", "Deploy the handler of the recorded version, or release the run."],
+  IDEMPOTENCY_CONFLICT: [-31008, 200, false, "The idempotency key was used with other arguments.", "Use a new key for another request."],
+  ALREADY_RUNNING: [-31009, 200, true, "Another caller's run holds this tool's idempotency key.", "Wait for that run to end."],
+  ALREADY_DONE: [-31010, 200, false, "Another caller's run did this already.", "Nothing is left to do."],
+  INTERRUPTED: [-31011, 200, true, "The attempt was stopped before it ended.", "Repeat the same request: it goes on from what is recorded."],
+  STATE_TOO_LARGE: [-31012, 200, false, "The sealed state would be larger than maxRequestStateBytes.", "Declare the handler effects: \"once\", or keep less."],
+  TOO_MANY_WAITING_RUNS: [-31013, 200, true, "The caller has as many waiting runs as allowed.", "Answer or let expire some of the open questions."],
+  ASK_UNSTABLE: [-31014, 200, false, "The question under one key changed twice in a row without a deploy.", "Ask the same question on every attempt, or give each its own key."],
+  RUN_TIMEOUT: [-31015, 200, true, "The handler ran longer than its timeoutMs.", "Repeat the same request, or raise timeoutMs."],
+  REQUEST_STATE_UNAVAILABLE: [-31016, 200, true, "The key ring cannot be reached, so the state can't be judged.", "Repeat the same request after data.retryAfterMs."],
+  CANCELLED: [-31017, 200, false, "The run was cancelled.", "Start the call anew if it is still wanted."],
+  CLIENT_CANNOT_ANSWER: [-31018, 200, false, "The client cannot be asked this question.", "Use a client that can."],
+  INVALID_IDEMPOTENCY_KEY: [-32602, 200, false, "The client's idempotency key is too short, too long or no string.", "Send 22 to 512 characters of at least 128 random bits."],
 
   // The author: programming errors found at start or during an attempt.
-  DEFINITION_INVALID: row(-32603, 200, false, "A definition of a server, tool, prompt or resource is not usable.", "Mend what the message names."),
-  SCHEMA_UNSUPPORTED: row(-32603, 200, false, "A schema can't be published as JSON Schema.", "Install a schema library that can, or give JSON Schema."),
-  NAME_REUSED: row(-32603, 200, false, "A step, read or ask name is used twice in one run.", "Put the item into the name."),
-  CTX_IN_STEP: row(-32603, 200, false, "ctx was used inside a step's function.", "Use ctx between steps, not in them."),
-  VALUE_UNSUPPORTED: row(-32603, 200, false, "A value can't be journaled.", "Return JSON, Date, bytes, bigint or undefined."),
-  SECRET_IN_FORM: row(-32603, 200, false, "A form asks for a secret.", "Use elicitUrl, or list the field in notSecret."),
-  FORM_UNSUPPORTED: row(-32603, 200, false, "A form schema has more than MCP forms can show.", "Use flat strings, numbers, booleans and enums."),
-  URL_REFUSED: row(-32603, 200, false, "A URL ask is not https (loopback excepted) or has userinfo.", "Give an https URL without user and password."),
-  NOTHING_DONE_REFUSED: row(-32603, 200, false, "ctx.nothingDone was called after a step was started.", "Return a result instead."),
-  STEP_FAILED: row(-32603, 200, false, "A step failed and nothing happened.", "See cause; the next call tries it again."),
-  STEP_UNCERTAIN: row(-32603, 200, false, "A step may or may not have happened.", "Ask the remote system, then repeat or finish the run."),
+  DEFINITION_INVALID: [-32603, 200, false, "A definition of a server, tool, prompt or resource is not usable.", "Mend what the message names."],
+  SCHEMA_UNSUPPORTED: [-32603, 200, false, "A schema can't be published as JSON Schema.", "Install a schema library that can, or give JSON Schema."],
+  NAME_REUSED: [-32603, 200, false, "A step, read or ask name is used twice in one run.", "Put the item into the name."],
+  CTX_IN_STEP: [-32603, 200, false, "ctx was used inside a step's function.", "Use ctx between steps, not in them."],
+  VALUE_UNSUPPORTED: [-32603, 200, false, "A value can't be journaled.", "Return JSON, Date, bytes, bigint or undefined."],
+  SECRET_IN_FORM: [-32603, 200, false, "A form asks for a secret.", "Use elicitUrl, or list the field in notSecret."],
+  FORM_UNSUPPORTED: [-32603, 200, false, "A form schema has more than MCP forms can show.", "Use flat strings, numbers, booleans and enums."],
+  URL_REFUSED: [-32603, 200, false, "A URL ask is not https (loopback excepted) or has userinfo.", "Give an https URL without user and password."],
+  NOTHING_DONE_REFUSED: [-32603, 200, false, "ctx.nothingDone was called after a step was started.", "Return a result instead."],
+  STEP_FAILED: [-32603, 200, false, "A step failed and nothing happened.", "See cause; the next call tries it again."],
+  STEP_UNCERTAIN: [-32603, 200, false, "A step may or may not have happened.", "Ask the remote system, then repeat or finish the run."],
 
   // The process: configuration and environment.
-  CONFIG_INVALID: row(-32603, 500, false, "A setting is missing, malformed or contradicts another.", "Mend the setting that the message names."),
-  PORT_IN_USE: row(-32603, 500, true, "The port is taken.", "Stop the process that the message names, or choose another port."),
-  STORE_UNUSABLE: row(-32603, 500, false, "The store's directory can't be used.", "Mend what the message names."),
-  STORE_FULL: row(-31019, 200, true, "The store has no room for another write.", "Free disk space or raise the store's size."),
-  FORMAT_UNKNOWN: row(-32603, 500, false, "A stored or sealed format is newer than this release.", "Run a release that knows the format."),
-  NODE_TOO_OLD: row(-32603, 500, false, "Node.js is older than 20.19.", "Install Node.js 20.19 or newer."),
-} as const satisfies Record<string, ErrorSpec>;
+  CONFIG_INVALID: [-32603, 500, false, "A setting is missing, malformed or contradicts another.", "Mend the setting that the message names."],
+  PORT_IN_USE: [-32603, 500, true, "The port is taken.", "Stop the process that the message names, or choose another port."],
+  STORE_UNUSABLE: [-32603, 500, false, "The store's directory can't be used.", "Mend what the message names."],
+  STORE_FULL: [-31019, 200, true, "The store has no room for another write.", "Free disk space or raise the store's size."],
+  FORMAT_UNKNOWN: [-32603, 500, false, "A stored or sealed format is newer than this release.", "Run a release that knows the format."],
+  NODE_TOO_OLD: [-32603, 500, false, "Node.js is older than 20.19.", "Install Node.js 20.19 or newer."],
+} as const;
 
 /** The code of an error that Reprise raised. */
-export type ErrorCode = keyof typeof errorSpecs;
+export type ErrorCode = keyof typeof rows;
 
 /** All codes, in the order of the registry. */
-export const errorCodes: readonly ErrorCode[] = Object.keys(errorSpecs) as ErrorCode[];
+export const errorCodes: readonly ErrorCode[] = Object.freeze(Object.keys(rows) as ErrorCode[]);
+
+const toSpec = ([rpcCode, httpStatus, retryable, when, remedy]: Row): ErrorSpec =>
+  Object.freeze({ when, httpStatus, rpcCode, retryable, remedy });
+
+/** Each code with its row. Frozen: a row is a promise to those who match on it. */
+export const errorSpecs: Readonly<Record<ErrorCode, ErrorSpec>> = Object.freeze(
+  Object.fromEntries(errorCodes.map((code) => [code, toSpec(rows[code])])) as Record<
+    ErrorCode,
+    ErrorSpec
+  >,
+);

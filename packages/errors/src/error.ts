@@ -7,7 +7,7 @@
  */
 import { type ErrorCode, type ErrorSpec, errorSpecs } from "./codes.ts";
 
-const brand: unique symbol = Symbol.for("reprise.error") as never;
+const brand = Symbol.for("reprise.error");
 
 /** What an error carries besides code and message. */
 export interface RepriseErrorOptions {
@@ -47,6 +47,6 @@ export function isRepriseError(value: unknown, code?: ErrorCode): value is Repri
     typeof value === "object" &&
     value !== null &&
     brand in value &&
-    (code === undefined || (value as RepriseError).code === code)
+    (code === undefined || ("code" in value && value.code === code))
   );
 }
