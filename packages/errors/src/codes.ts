@@ -80,6 +80,12 @@ const rows = {
   STEP_FAILED: [-32603, 200, false, "A step failed and nothing happened.", "See cause; the next call tries it again."],
   STEP_UNCERTAIN: [-32603, 200, false, "A step may or may not have happened.", "Ask the remote system, then repeat or finish the run."],
 
+  // The host side: what `@reprise/client` finds out by itself; none of these comes over the wire.
+  TOO_MANY_ROUNDS: [-32603, 500, false, "The server asked again after maxInputRounds rounds of answers.", "Raise maxInputRounds, or report the server: its call may never end."],
+  SERVER_UNREACHABLE: [-32603, 500, true, "The server could not be reached, or every repeat of a broken call broke too.", "Resume the saved call: it repeats the same round under the same idempotency key."],
+  ANSWER_UNUSABLE: [-32603, 500, false, "An answer does not fit the question it is meant for.", "Give the answer that the message describes."],
+  SAVED_CALL_INVALID: [-32603, 500, false, "A saved call cannot be read, or a file is in its place.", "Use a file that `reprise call --save` wrote."],
+
   // The process: configuration and environment.
   CONFIG_INVALID: [-32603, 500, false, "A setting is missing, malformed or contradicts another.", "Mend the setting that the message names."],
   PORT_IN_USE: [-32603, 500, true, "The port is taken.", "Stop the process that the message names, or choose another port."],
