@@ -1,0 +1,77 @@
+/**
+ * The dependency table of design section 12, as data. `architecture.test.ts` compares it with every
+ * package.json and every import; whoever needs a new arrow or a new library changes this file in the same
+ * commit and says why there.
+ *
+ * Arrows point inwards: the runtime names what it needs as ports, adapters implement them, only `reprise`
+ * and the services join adapters. An outside library has one home, so that it can be replaced there.
+ */
+
+/** What one workspace may import. */
+interface Workspace {
+  /** Our packages, by name. */
+  readonly ours: readonly string[];
+  /** Outside libraries, by name. */
+  readonly outside: readonly string[];
+}
+
+/** Every workspace, by its folder, in the order of the arrows: each imports only what stands above it. */
+export const workspaces: Readonly<Record<string, Workspace>> = {
+  "packages/errors": { ours: [], outside: [] },
+  "packages/protocol": {
+    ours: ["@reprise/errors"],
+    outside: ["@modelcontextprotocol/core", "@modelcontextprotocol/server"],
+  },
+  "packages/journal": { ours: ["@reprise/errors"], outside: [] },
+  "packages/request-state": { ours: ["@reprise/errors"], outside: ["jose"] },
+  "packages/runtime": {
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/protocol"],
+    outside: ["ajv", "ajv-formats", "canonicalize"],
+  },
+  "packages/store-lmdb": {
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
+    outside: ["lmdb"],
+  },
+  "packages/front": {
+    ours: ["@reprise/errors", "@reprise/protocol", "@reprise/runtime"],
+    outside: ["fastify"],
+  },
+  "packages/client": { ours: ["@reprise/errors"], outside: ["@modelcontextprotocol/client"] },
+  "packages/testing": {
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
+    outside: [],
+  },
+  "packages/reprise": {
+    ours: [
+      "@reprise/client",
+      "@reprise/errors",
+      "@reprise/front",
+      "@reprise/journal",
+      "@reprise/protocol",
+      "@reprise/request-state",
+      "@reprise/runtime",
+      "@reprise/store-lmdb",
+      "@reprise/testing",
+    ],
+    outside: ["commander", "tsx"],
+  },
+  "services/shop": {
+    ours: ["reprise"],
+    outside: ["fastify", "mailparser", "nodemailer", "smtp-server", "zod"],
+  },
+};
+
+/**
+ * Libraries that more than one workspace may name: fastify by the front and by services with pages of their
+ * own, zod by everything that plays the author.
+ */
+export const sharedLibraries: Readonly<Record<string, (folder: string) => boolean>> = {
+  fastify: (folder) => folder === "packages/front" || folder.startsWith("services/"),
+  zod: (folder) => folder.startsWith("services/"),
+};
+
+/** Libraries that a workspace declares without importing: programs it starts and pins for others. */
+export const declaredOnly: readonly string[] = ["tsx"];
+
+/** The most lines a file of packages, services and test may have; longer ones are split by concept. */
+export const maxLines = 400;
