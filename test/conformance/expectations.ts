@@ -1,0 +1,48 @@
+/**
+ * What the server leg demands beyond the suite's own scored list, and what it knowingly leaves out.
+ *
+ * Read by runServer.ts. A check that is skipped without standing here fails the leg, and so does one that
+ * stands here and runs: the list would otherwise hide what a later change breaks or gains.
+ */
+
+/** Run by the suite without being scored; judged here like scored ones. */
+export const alsoJudged: readonly string[] = [
+  "http-header-validation",
+  "http-custom-header-server-validation",
+  "json-schema-2020-12",
+];
+
+const noListen =
+  "the server declares neither listChanged nor subscribe, so subscriptions/listen is not served";
+
+/** Check ids that must be SKIPPED, each with the reason. */
+export const expectedSkips: ReadonlyMap<string, string> = new Map([
+  ["sep-2575-server-sends-subscription-ack", noListen],
+  ["sep-2575-server-tags-subscription-id", noListen],
+  ["sep-2575-server-honors-notification-filter", noListen],
+  [
+    "sep-2575-server-sends-prompts-list-changed-on-subscription",
+    "prompts.listChanged is not declared: the lists are fixed at start",
+  ],
+  [
+    "sep-2575-server-sends-tools-list-changed-on-subscription",
+    "tools.listChanged is not declared: the lists are fixed at start",
+  ],
+]);
+
+/** Scenarios that no verdict is given on, by prefix, each with the reason. */
+export const notJudged: readonly { readonly prefix: string; readonly reason: string }[] = [
+  { prefix: "tasks-", reason: "the Tasks extension is not offered; the suite runs it unscored" },
+];
+
+/** Scenarios that the requirement list does not hold, so the suite does not run them. */
+export const notRun: readonly { readonly name: string; readonly reason: string }[] = [
+  { name: "sep-2640-skills-* (3)", reason: "the Skills extension is not offered" },
+  { name: "scenarios of 2025-11-25", reason: "the legacy lane is not served" },
+];
+
+/** The one check that warns when the elicitation tool is left at `effects: "once"` (docs/design.md 3.8). */
+export const warningWithoutRepeatable = {
+  scenario: "input-required-result-ignore-extra-params",
+  check: "sep-2322-ignore-unexpected-params",
+};
