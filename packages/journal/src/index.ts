@@ -1,2 +1,14 @@
+export { decodeValue, encodeValue } from "./codec.ts";
+export type {
+  AnswerTaken,
+  Entry,
+  OperationKind,
+  ReadCompleted,
+  ReadFailed,
+  RecordedError,
+  StepCompleted,
+  StepFailed,
+} from "./entry.ts";
+export { cutAtFailure, ENTRY_FORMAT, isFailure, nameOf, operationOf } from "./entry.ts";
 export type { JsonArray, JsonObject, JsonValue } from "./json.ts";
 export { isJsonObject } from "./json.ts";

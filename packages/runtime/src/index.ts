@@ -1,1 +1,104 @@
-export {};
+export type { Caller, ClientIdentity } from "./caller.ts";
+export { anonymous } from "./caller.ts";
+export type {
+  AskOptions,
+  ConfirmOptions,
+  Context,
+  ElicitOptions,
+  ElicitOutcome,
+  ElicitUrlOptions,
+  ElicitUrlOutcome,
+  OnUncertain,
+  Root,
+  RunState,
+  SampleParams,
+  SampleResult,
+  StepContext,
+  StepOptions,
+  StepRetry,
+} from "./contextTypes.ts";
+export type {
+  Complete,
+  Duration,
+  Effects,
+  HandlerOptions,
+  Idempotency,
+  Needs,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceReturn,
+  ResourceTemplateDefinition,
+  ServerDefinition,
+  TemplateArgs,
+  ToolDefinition,
+  ToolReturn,
+} from "./definition.ts";
+export { defineServer, prompt, resource, resourceTemplate, tool } from "./definition.ts";
+export type {
+  BroughtAnswer,
+  KeyRecord,
+  Lease,
+  PendingAsk,
+  RecordedResponse,
+  RunHead,
+  RunOrigin,
+  RunRecord,
+  RunStatus,
+  SettledAnswer,
+  StepMark,
+  Waiter,
+} from "./runRecord.ts";
+export {
+  ATTENTION_RETENTION_MS,
+  DEFAULT_RETENTION_MS,
+  MAX_TAKEOVERS,
+  MISMATCH_GRACE_MS,
+  RECORD_FORMAT,
+} from "./runRecord.ts";
+export type {
+  ArgsCheck,
+  Catalog,
+  CompiledHandler,
+  HeaderParam,
+  NotificationSink,
+  RunMethod,
+  RunReply,
+  RunRequest,
+  Runtime,
+} from "./runtimeTypes.ts";
+export type { AnySchema, JsonSchema, OutputOf, SchemaIssue, StandardSchema } from "./schemaTypes.ts";
+export type {
+  AttemptRef,
+  ClaimCommon,
+  ClaimFirst,
+  ClaimKnown,
+  ClaimReply,
+  ClaimRound,
+  CreateReply,
+  CreateRun,
+  LeaveReply,
+  Progress,
+  RoundEnd,
+  RunStore,
+  StoreHealth,
+  TransitionReply,
+} from "./storePort.ts";
+export { claimKnown, claimRound } from "./transitions/claim.ts";
+export { createRun } from "./transitions/create.ts";
+export type { RunWrite, StoredRun, Transition, TransitionEnv } from "./transitions/env.ts";
+export { claimFirst } from "./transitions/firstCall.ts";
+export { keyAfter } from "./transitions/keyRecord.ts";
+export { append, endRound, leave, renew } from "./transitions/progress.ts";
+export type {
+  ClientCapabilities,
+  ContentAnnotations,
+  ContentBlock,
+  Icon,
+  LogLevel,
+  PromptMessage,
+  PromptResult,
+  ResourceContents,
+  ResourceResult,
+  ToolAnnotations,
+  ToolResult,
+} from "./wireTypes.ts";

@@ -1,0 +1,197 @@
+/**
+ * The store port: what the engine needs from a place where once runs live.
+ *
+ * One method is one atomic transition. Adapters run the pure functions of `transitions/` inside one transaction
+ * of theirs (or prove their own scripts equal to them) and make the outcome durable before they reply.
+ *
+ * P1 A reply is given only after what it says is durable.
+ * P2 Every transition of an attempt compares epoch and token; a stale one changes nothing and says LEASE_LOST.
+ * P3 A transition sent again with the same epoch, token and sequence gets the first reply and changes nothing.
+ * P4 Leases are judged by the store's clock (or the machine's monotonic one) and never by a client's wall clock.
+ * P5 Failures are RepriseErrors STORE_UNAVAILABLE or STORE_FULL; after one, the caller may not assume either outcome.
+ */
+import type { Entry } from "@reprise/journal";
+import type {
+  BroughtAnswer,
+  PendingAsk,
+  RecordedResponse,
+  RunHead,
+  RunOrigin,
+  RunRecord,
+  RunStatus,
+  SettledAnswer,
+  StepMark,
+} from "./runRecord.ts";
+
+/** Proof of owning an attempt. */
+export interface AttemptRef {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly token: string;
+}
+
+/** What changes with an append or an end; all of it in one transition. */
+export interface Progress {
+  /** Counts the transitions of one attempt from 1 up. */
+  readonly sequence: number;
+  readonly entries: readonly Entry[];
+  /** Marks to set (value) or clear (null). */
+  readonly marks: Readonly<Record<string, StepMark | null>>;
+  /** A live step starts after this transition. */
+  readonly stepStarts: boolean;
+  /** Replaces the drafts when given. */
+  readonly drafts?: RunHead["drafts"];
+  /** Answers taken by the entries, by ask key. */
+  readonly settled: Readonly<Record<string, SettledAnswer>>;
+}
+
+/** How a round ends. */
+export type RoundEnd =
+  | {
+      readonly to: "waiting";
+      readonly pending: readonly PendingAsk[];
+      readonly state: Readonly<Record<string, string>>;
+      readonly stateExpiresAt: number;
+    }
+  | {
+      readonly to: "completed" | "failed";
+      readonly response: RecordedResponse;
+      readonly state: Readonly<Record<string, string>>;
+      readonly keyFree: boolean;
+    }
+  /** The attempt was stopped, or a capability is missing: what it took is settled, the round is open. */
+  | { readonly to: "interrupted" }
+  /** The handler does not fit the journal: brought answers stand. */
+  | { readonly to: "mismatched" }
+  | { readonly to: "parked"; readonly response: RecordedResponse };
+
+/** A new run, made durable for the first time. */
+export interface CreateRun {
+  readonly origin: RunOrigin;
+  readonly version: string;
+  readonly token: string;
+  readonly waiterId: string | undefined;
+  readonly progress: Progress;
+  /** Absent: the attempt goes on under a lease. Given: the run is created and its round ends in one transition. */
+  readonly end?: RoundEnd;
+}
+
+/** What all claims carry. */
+export interface ClaimCommon {
+  readonly version: string;
+  /** Random token of the attempt, should the claim give one. */
+  readonly token: string;
+  /** Expiry of a requestState that is sealed now: recorded when the reply is an open question. */
+  readonly stateExpiresAt: number;
+}
+
+/** A first call with an idempotency key. */
+export interface ClaimFirst extends ClaimCommon {
+  /** Digest of scope, tool and key. Starts the run id. */
+  readonly scope: string;
+  readonly perCaller: boolean;
+  readonly argsDigest: string;
+  readonly principal: string;
+  /** Makes the origin of a new run; called at most once, inside the transaction: must be pure and quick. */
+  readonly newOrigin: (runId: string, generation: number, now: number) => RunOrigin;
+  /** Random end of a new run id. */
+  readonly idSuffix: string;
+  readonly waiterId: string;
+}
+
+/** A retry with a requestState. */
+export interface ClaimRound extends ClaimCommon {
+  readonly runId: string;
+  /** The round that the state asks to go on with. */
+  readonly round: number;
+  /** Question-with-key digests that were pending in that state. */
+  readonly asked: readonly string[];
+  /** The retry's answers by ask key, with digest. Answers to asks that are not in `asked` are left out by the store. */
+  readonly answers: Readonly<Record<string, BroughtAnswer>>;
+  /** The state itself has expired: only a round that was claimed in time goes on. */
+  readonly stateExpired: boolean;
+  readonly waiterId: string;
+}
+
+/** A known run, by a request that lost its lease and waits for the outcome, or by a sweep (no waiter). */
+export interface ClaimKnown extends ClaimCommon {
+  readonly runId: string;
+  readonly waiterId: string | undefined;
+}
+
+/** What a claim gets. */
+export type ClaimReply =
+  /** The caller owns the attempt. */
+  | { readonly tag: "CLAIMED"; readonly record: RunRecord; readonly ref: AttemptRef; readonly takeover: boolean }
+  /** A live attempt has it; the waiter is registered when `joined`. */
+  | {
+      readonly tag: "RUNNING";
+      readonly runId: string;
+      readonly epoch: number;
+      readonly round: number;
+      readonly joined: boolean;
+    }
+  /** The newest response is recorded: a question (status waiting) or the end. */
+  | { readonly tag: "RECORDED"; readonly origin: RunOrigin; readonly head: RunHead }
+  | { readonly tag: "SETTLED"; readonly runId: string; readonly round: number; readonly status: RunStatus; readonly key: string }
+  | { readonly tag: "PARKED"; readonly origin: RunOrigin; readonly head: RunHead }
+  /** Missing, or older than what is known of it. */
+  | { readonly tag: "LOST"; readonly reason: "missing" | "older" }
+  /** The state has expired and the record does not show its round claimed in time. */
+  | { readonly tag: "EXPIRED" }
+  | { readonly tag: "OTHER_ARGUMENTS" }
+  | { readonly tag: "OTHER_CALLER"; readonly done: boolean }
+  | { readonly tag: "TOO_MANY_WAITING"; readonly limit: number };
+
+/** What a transition of an attempt gets. */
+export type TransitionReply =
+  | { readonly tag: "OK"; readonly stopping: boolean }
+  | { readonly tag: "LEASE_LOST" };
+
+/** What the creation of a run gets. */
+export type CreateReply =
+  | { readonly tag: "OK"; readonly ref: AttemptRef }
+  /** The run id exists: never for honest random ids. */
+  | { readonly tag: "EXISTS" }
+  | { readonly tag: "TOO_MANY_WAITING"; readonly limit: number };
+
+/** What leaving an attempt gets. */
+export interface LeaveReply {
+  /** That was the last waiter: the attempt's stop is final. */
+  readonly stopping: boolean;
+}
+
+/** Whether the store can take writes. */
+export interface StoreHealth {
+  readonly ok: boolean;
+  readonly reason?: string;
+}
+
+/** A place where once runs live. */
+export interface RunStore {
+  /** The lease's length; renew at a third of it. */
+  readonly leaseMs: number;
+  createRun(input: CreateRun): Promise<CreateReply>;
+  claimFirst(input: ClaimFirst): Promise<ClaimReply>;
+  claimRound(input: ClaimRound): Promise<ClaimReply>;
+  claimKnown(input: ClaimKnown): Promise<ClaimReply>;
+  append(ref: AttemptRef, progress: Progress): Promise<TransitionReply>;
+  endRound(ref: AttemptRef, progress: Progress, end: RoundEnd): Promise<TransitionReply>;
+  renew(ref: AttemptRef): Promise<TransitionReply>;
+  /** A waiter's request is gone. */
+  leave(runId: string, epoch: number, waiterId: string): Promise<LeaveReply>;
+  /**
+   * Resolves when the run no longer stands at `epoch` with a live lease (or was stopped), at the latest after `timeoutMs`;
+   * early wake-ups are allowed: callers look again. Never rejects; an aborted signal resolves.
+   */
+  watch(runId: string, epoch: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Run ids whose attempt died, or whose mismatch is older than the grace; at most `limit`. */
+  findAbandoned(limit: number): Promise<readonly string[]>;
+  /** The whole record, for operators and tests. */
+  load(runId: string): Promise<RunRecord | undefined>;
+  /** Deletes what has expired; returns how many runs. At most `limit` a call. */
+  removeExpired(limit: number): Promise<number>;
+  health(): Promise<StoreHealth>;
+  /** Idempotent. Pending watches resolve. */
+  close(): Promise<void>;
+}

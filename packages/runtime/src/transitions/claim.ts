@@ -1,0 +1,215 @@
+/**
+ * Who may execute a round: the transitions that give out attempts.
+ *
+ * K1 An attempt is given out only when no other is live: a live lease joins, a dead one is taken over.
+ * K2 A contradiction is found before anything else is decided, and runs nothing.
+ * K3 A run that is unknown, or older than the state that names it, is never executed.
+ * K4 A finished round is never executed again, except by a repeated first call after a failure.
+ * K5 What a dead attempt may have started is assumed started.
+ */
+import { cutAtFailure, type Entry } from "@reprise/journal";
+import {
+  type BroughtAnswer,
+  MAX_TAKEOVERS,
+  MISMATCH_GRACE_MS,
+  type PendingAsk,
+  type RunHead,
+  type RunStatus,
+} from "../runRecord.ts";
+import type { ClaimCommon, ClaimKnown, ClaimReply, ClaimRound } from "../storePort.ts";
+import { type RunWrite, type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
+
+type Answers = Readonly<Record<string, BroughtAnswer>>;
+
+/** What all ways of claiming an existing run share. */
+export interface Claimant extends ClaimCommon {
+  /** Undefined for a sweep: nobody waits, and nobody can stop the attempt. */
+  readonly waiterId: string | undefined;
+}
+
+/** A retry with a requestState (docs/design.md 3.6, 4.2). */
+export function claimRound(
+  run: StoredRun | undefined,
+  input: ClaimRound,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
+  if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  const { head } = run;
+  if (head.round < input.round) return { reply: { tag: "LOST", reason: "older" } };
+  const sorted = sortAnswers(head, input);
+  if ("contradicts" in sorted) {
+    const { round, status } = head;
+    return { reply: { tag: "SETTLED", runId: input.runId, round, status, key: sorted.contradicts } };
+  }
+  if (head.status === "waiting") {
+    if (input.stateExpired) {
+      // A state that names an older round was claimed in time; its first use is over, so it may only look.
+      return head.round > input.round ? recorded(run, input, env) : { reply: { tag: "EXPIRED" } };
+    }
+    if (Object.keys(sorted.counted).length === 0) return recorded(run, input, env);
+    return given(run, head, input, sorted.counted, env, "answered");
+  }
+  return claimByStatus(run, input, sorted.counted, env);
+}
+
+/** A run known by its id: a request that lost its lease, or a sweep. */
+export function claimKnown(
+  run: StoredRun | undefined,
+  input: ClaimKnown,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
+  if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  const { head, origin } = run;
+  const sweeping = input.waiterId === undefined;
+  if (sweeping && head.status === "interrupted") return recorded(run, input, env);
+  if (sweeping && head.status === "mismatched" && !isMismatchOver(head, env)) return recorded(run, input, env);
+  const nobodyWillCome = origin.key === undefined && !head.stateGivenOut;
+  if (sweeping && nobodyWillCome && head.status === "running" && isDead(head, env)) {
+    const write = { head: touched({ ...cleared(orphaned(head)), status: "interrupted" as const }, env) };
+    return { reply: { tag: "RECORDED", origin, head: write.head }, write };
+  }
+  if (head.status === "waiting") return recorded(run, input, env);
+  return claimByStatus(run, input, {}, env);
+}
+
+/** The statuses that every way of claiming treats alike; never called for `waiting`. */
+export function claimByStatus(
+  run: StoredRun,
+  claimant: Claimant,
+  counted: Answers,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
+  const { head, origin } = run;
+  switch (head.status) {
+    case "running":
+      return isDead(head, env) ? takenOver(run, claimant, counted, env) : joined(run, claimant, env);
+    case "interrupted":
+      return given(run, head, claimant, counted, env, "again");
+    case "mismatched":
+      if (isMismatchOver(head, env)) return parked(run, env);
+      return given(run, head, claimant, { ...head.brought, ...counted }, env, "again");
+    case "parked":
+      return { reply: { tag: "PARKED", origin, head } };
+    case "waiting":
+    case "completed":
+    case "failed":
+      return recorded(run, claimant, env);
+  }
+}
+
+/** An ended run goes on from its failed step (docs/design.md 4.3). */
+export function claimAfterFailure(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transition<ClaimReply> {
+  const { kept, standing } = cutAtFailure(run.entries());
+  const brought: Record<string, BroughtAnswer> = {};
+  for (const taken of standing) {
+    const digest = run.head.settled[taken.key]?.answer;
+    if (digest !== undefined) brought[taken.key] = { value: taken.answer, digest };
+  }
+  const head = { ...run.head, entryCount: kept.length, response: undefined };
+  return given(run, head, claimant, brought, env, "again", kept);
+}
+
+/** The recorded response; an open question gets a newly sealed state, whose expiry is recorded first. */
+export function recorded(run: StoredRun, claimant: ClaimCommon, env: TransitionEnv): Transition<ClaimReply> {
+  const { origin, head } = run;
+  if (head.status !== "waiting" || head.stateExpiresAt >= claimant.stateExpiresAt) {
+    return { reply: { tag: "RECORDED", origin, head } };
+  }
+  const extended = touched({ ...head, stateExpiresAt: claimant.stateExpiresAt }, env);
+  return { reply: { tag: "RECORDED", origin, head: extended }, write: { head: extended } };
+}
+
+/** Whether the attempt that has the run is known to be over. */
+export function isDead(head: RunHead, env: TransitionEnv): boolean {
+  return head.lease === undefined || env.isLeaseOver(head.lease);
+}
+
+function isMismatchOver(head: RunHead, env: TransitionEnv): boolean {
+  return head.mismatchedAt !== undefined && env.now - head.mismatchedAt > MISMATCH_GRACE_MS;
+}
+
+function sortAnswers(head: RunHead, input: ClaimRound): { readonly counted: Answers } | { readonly contradicts: string } {
+  const counted: Record<string, BroughtAnswer> = {};
+  for (const [key, answer] of Object.entries(input.answers)) {
+    const settled = Object.hasOwn(head.settled, key) ? head.settled[key] : undefined;
+    if (settled !== undefined && input.asked.includes(settled.asked)) {
+      if (settled.answer !== answer.digest) return { contradicts: key };
+      continue;
+    }
+    const ask: PendingAsk | undefined = head.pending.find((pending) => pending.key === key);
+    if (ask === undefined || !input.asked.includes(ask.asked)) continue;
+    const standing = Object.hasOwn(head.brought, key) ? head.brought[key] : undefined;
+    if (standing !== undefined && standing.digest !== answer.digest) return { contradicts: key };
+    counted[key] = answer;
+  }
+  return { counted };
+}
+
+function joined(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transition<ClaimReply> {
+  const { origin, head } = run;
+  const { epoch, round } = head;
+  const reply = (joins: boolean): ClaimReply => ({ tag: "RUNNING", runId: origin.runId, epoch, round, joined: joins });
+  // A stop is final: who comes now waits for the end and claims anew.
+  if (claimant.waiterId === undefined || head.stopping) return { reply: reply(false) };
+  const waiters = [...head.waiters, { id: claimant.waiterId, holder: env.holder }];
+  return { reply: reply(true), write: { head: { ...head, waiters } } };
+}
+
+function takenOver(run: StoredRun, claimant: Claimant, counted: Answers, env: TransitionEnv): Transition<ClaimReply> {
+  const { head } = run;
+  if (head.takeovers >= MAX_TAKEOVERS) return parked(run, env);
+  const from = { ...orphaned(head), takeovers: head.takeovers + 1 };
+  return given(run, from, claimant, { ...head.brought, ...counted }, env, "takeover");
+}
+
+function parked(run: StoredRun, env: TransitionEnv): Transition<ClaimReply> {
+  const head = touched({ ...cleared(orphaned(run.head)), status: "parked" as const }, env);
+  return { reply: { tag: "PARKED", origin: run.origin, head }, write: { head } };
+}
+
+/** A head whose attempt died: what it may have started is assumed started (K5). */
+function orphaned(head: RunHead): RunHead {
+  if (head.status !== "running" || !head.stepStarted) return head;
+  const openStepSince = Math.min(head.openStepSince ?? head.progressedAt, head.progressedAt);
+  return { ...head, openStepPossible: true, openStepSince };
+}
+
+/** A head that no attempt has. */
+export function cleared(head: RunHead): RunHead {
+  return { ...head, lease: undefined, waiters: [], stopping: false };
+}
+
+function given(
+  run: StoredRun,
+  from: RunHead,
+  claimant: Claimant,
+  brought: Answers,
+  env: TransitionEnv,
+  why: "answered" | "again" | "takeover",
+  entries?: readonly Entry[],
+): Transition<ClaimReply> {
+  const { origin } = run;
+  const status: RunStatus = "running";
+  const head = touched(
+    {
+      ...from,
+      status,
+      epoch: from.epoch + 1,
+      token: claimant.token,
+      lease: env.newLease(),
+      waiters: claimant.waiterId === undefined ? [] : [{ id: claimant.waiterId, holder: env.holder }],
+      stoppable: claimant.waiterId !== undefined,
+      stopping: false,
+      brought,
+      sequence: 0,
+      progressedAt: env.now,
+      version: claimant.version,
+      keyFree: false,
+    },
+    env,
+  );
+  const record = { origin, head, entries: entries ?? run.entries() };
+  const ref = { runId: origin.runId, epoch: head.epoch, token: head.token };
+  const write: RunWrite = entries === undefined ? { head } : { head, cutEntriesAt: entries.length };
+  return { reply: { tag: "CLAIMED", record, ref, takeover: why === "takeover" }, write };
+}

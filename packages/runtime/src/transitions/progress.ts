@@ -1,0 +1,165 @@
+/**
+ * What an attempt records: its progress, and how its round ends.
+ *
+ * R1 Epoch and token must be those of the newest attempt; else LEASE_LOST and nothing changes. A lease whose time is
+ *    over still counts while nobody has taken the run over: no other attempt exists that could be contradicted.
+ * R2 A transition whose sequence was recorded already changes nothing and gets the first reply.
+ * R3 The end of a round clears what belonged to its attempt; brought answers stand only after a mismatch.
+ */
+import type { RunHead, StepMark } from "../runRecord.ts";
+import type { AttemptRef, LeaveReply, Progress, RoundEnd, TransitionReply } from "../storePort.ts";
+import { cleared } from "./claim.ts";
+import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
+
+const leaseLost: Transition<TransitionReply> = { reply: { tag: "LEASE_LOST" } };
+
+/** Records entries, marks and drafts of a running attempt. */
+export function append(
+  run: StoredRun | undefined,
+  ref: AttemptRef,
+  progress: Progress,
+  env: TransitionEnv,
+): Transition<TransitionReply> {
+  if (run === undefined || !isOwn(run.head, ref)) return leaseLost;
+  const { head } = run;
+  if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: head.stopping } };
+  if (head.status !== "running") return leaseLost;
+  const next = touched({ ...applyProgress(head, progress, env), lease: env.newLease() }, env);
+  return {
+    reply: { tag: "OK", stopping: head.stopping },
+    write: { head: next, append: progress.entries, appendAt: head.entryCount },
+  };
+}
+
+/** Records the last progress of an attempt together with the end of its round. */
+export function endRound(
+  run: StoredRun | undefined,
+  ref: AttemptRef,
+  progress: Progress,
+  end: RoundEnd,
+  env: TransitionEnv,
+): Transition<TransitionReply> {
+  if (run === undefined || !isOwn(run.head, ref)) return leaseLost;
+  const { head } = run;
+  if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: false } };
+  if (head.status !== "running") return leaseLost;
+  return {
+    reply: { tag: "OK", stopping: false },
+    write: {
+      head: applyEnd(applyProgress(head, progress, env), end, env),
+      append: progress.entries,
+      appendAt: head.entryCount,
+    },
+  };
+}
+
+/** Keeps a live attempt's lease. */
+export function renew(run: StoredRun | undefined, ref: AttemptRef, env: TransitionEnv): Transition<TransitionReply> {
+  if (run === undefined || !isOwn(run.head, ref) || run.head.status !== "running") return leaseLost;
+  const head = touched({ ...run.head, lease: env.newLease() }, env);
+  return { reply: { tag: "OK", stopping: head.stopping }, write: { head } };
+}
+
+/** A waiter's request is gone; the last one stops the attempt for good (docs/design.md 4.5). */
+export function leave(
+  run: StoredRun | undefined,
+  epoch: number,
+  waiterId: string,
+  env: TransitionEnv,
+): Transition<LeaveReply> {
+  if (run === undefined || run.head.epoch !== epoch || run.head.status !== "running") {
+    return { reply: { stopping: false } };
+  }
+  const { head } = run;
+  if (head.stopping) return { reply: { stopping: true } };
+  // A waiter whose process died can't leave by itself; without this the attempt could never be stopped.
+  const waiters = head.waiters.filter((waiter) => waiter.id !== waiterId && !env.isGone(waiter.holder));
+  const stopping = head.stoppable && waiters.length === 0;
+  return { reply: { stopping }, write: { head: { ...head, waiters, stopping } } };
+}
+
+/** A head with an attempt's progress in it. */
+export function applyProgress(head: RunHead, progress: Progress, env: TransitionEnv): RunHead {
+  const completes = progress.entries.some((entry) => entry.kind === "step_completed");
+  return {
+    ...head,
+    sequence: progress.sequence,
+    progressedAt: env.now,
+    entryCount: head.entryCount + progress.entries.length,
+    stepStarted: head.stepStarted || progress.stepStarts,
+    stepCompleted: head.stepCompleted || completes,
+    marks: applyMarks(head.marks, progress.marks),
+    drafts: progress.drafts ?? head.drafts,
+    settled:
+      Object.keys(progress.settled).length === 0 ? head.settled : { ...head.settled, ...progress.settled },
+  };
+}
+
+function applyMarks(
+  marks: RunHead["marks"],
+  changes: Progress["marks"],
+): RunHead["marks"] {
+  const names = Object.keys(changes);
+  if (names.length === 0) return marks;
+  const next = new Map<string, StepMark>(Object.entries(marks));
+  for (const name of names) {
+    const mark = changes[name];
+    if (mark === null || mark === undefined) next.delete(name);
+    // The first try counts: a later attempt must not restart the remote's memory of the key.
+    else if (!next.has(name)) next.set(name, mark);
+  }
+  return Object.fromEntries(next);
+}
+
+/** A head whose round has ended. */
+export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunHead {
+  const idle = cleared(head);
+  switch (end.to) {
+    case "waiting":
+      return touched(
+        {
+          ...idle,
+          status: "waiting",
+          round: head.round + 1,
+          takeovers: 0,
+          openStepSince: undefined,
+          mismatchedAt: undefined,
+          pending: end.pending,
+          brought: {},
+          drafts: {},
+          state: end.state,
+          response: { kind: "question" },
+          stateGivenOut: true,
+          stateExpiresAt: Math.max(head.stateExpiresAt, end.stateExpiresAt),
+        },
+        env,
+      );
+    case "completed":
+    case "failed":
+      return touched(
+        {
+          ...idle,
+          status: end.to,
+          takeovers: 0,
+          mismatchedAt: undefined,
+          pending: [],
+          brought: {},
+          drafts: end.to === "completed" ? {} : head.drafts,
+          state: end.to === "completed" ? end.state : head.state,
+          response: end.response,
+          keyFree: end.keyFree,
+        },
+        env,
+      );
+    case "interrupted":
+      return touched({ ...idle, status: "interrupted", brought: {} }, env);
+    case "mismatched":
+      return touched({ ...idle, status: "mismatched", mismatchedAt: head.mismatchedAt ?? env.now }, env);
+    case "parked":
+      return touched({ ...idle, status: "parked", response: end.response }, env);
+  }
+}
+
+function isOwn(head: RunHead, ref: AttemptRef): boolean {
+  return head.epoch === ref.epoch && head.token === ref.token;
+}
