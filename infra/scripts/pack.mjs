@@ -64,7 +64,11 @@ function outsideDependencies(packages, overrides) {
       found[name] = version;
     }
   }
-  for (const [name, version] of Object.entries(overrides ?? {})) found[name] ??= version;
+  const locked = readJson(path.join(root, "package-lock.json")).packages;
+  for (const [name, version] of Object.entries(overrides ?? {})) {
+    // An override of a tool (the lockfile says dev) is no business of the users.
+    if (locked[`node_modules/${name}`]?.dev !== true) found[name] ??= version;
+  }
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
