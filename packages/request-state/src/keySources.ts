@@ -1,0 +1,64 @@
+/**
+ * The two key sources that need nothing outside the process: configured secrets, and a key made at start.
+ *
+ * The composition root picks one. Neither changes after construction and neither ever waits.
+ */
+import { randomBytes } from "node:crypto";
+import { RepriseError } from "@reprise/errors";
+import { deriveKey, type KeySource, MIN_SECRET_BYTES, type SealingKey } from "./keys.ts";
+
+/**
+ * Keys from the setting `requestStateKey`: the first secret seals, all open. To rotate, put the new secret first
+ * and drop the old one when its last states are past use (`requestStateLifetime` plus 30 days).
+ *
+ * A string counts as its UTF-8 bytes, as it is: a trailing newline that only one instance reads makes another
+ * key. Bytes are used at once, so the caller may wipe them afterwards.
+ * @throws TypeError if a secret is neither string nor bytes.
+ * @throws RepriseError CONFIG_INVALID if there is none, or one has fewer than 32 bytes. No message shows a secret.
+ */
+export function keysFromSecrets(
+  secrets: string | Uint8Array | readonly (string | Uint8Array)[],
+): KeySource {
+  const list = typeof secrets === "string" || secrets instanceof Uint8Array ? [secrets] : secrets;
+  if (!Array.isArray(list)) {
+    throw new TypeError("requestStateKey must be a string, bytes, or a list of them");
+  }
+  const keys = list.map((secret: unknown, index) => deriveKey(secretBytes(secret, index)));
+  const first = keys[0];
+  if (first === undefined) {
+    throw new RepriseError(
+      "CONFIG_INVALID",
+      "requestStateKey is an empty list: give at least one secret",
+    );
+  }
+  return fixedSource(first, keys);
+}
+
+/**
+ * One random key that lives as long as this object: states of another process, or of this one before its
+ * restart, are refused. For servers that share nothing and keep nothing.
+ */
+export function ephemeralKeys(): KeySource {
+  const key = deriveKey(randomBytes(MIN_SECRET_BYTES));
+  return fixedSource(key, [key]);
+}
+
+function fixedSource(first: SealingKey, all: readonly SealingKey[]): KeySource {
+  const byKid = new Map(all.map((key) => [key.kid, key]));
+  return { sealing: () => first, find: (kid) => byKid.get(kid) };
+}
+
+function secretBytes(secret: unknown, index: number): Uint8Array {
+  if (typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+    throw new TypeError(`requestStateKey[${index}] must be a string or bytes`);
+  }
+  const bytes = typeof secret === "string" ? Buffer.from(secret, "utf8") : secret;
+  if (bytes.byteLength < MIN_SECRET_BYTES) {
+    throw new RepriseError(
+      "CONFIG_INVALID",
+      `requestStateKey[${index}] has ${bytes.byteLength} bytes, at least ${MIN_SECRET_BYTES} are needed: ` +
+        "use the output of `openssl rand -base64 48`",
+    );
+  }
+  return bytes;
+}
