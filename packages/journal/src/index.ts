@@ -12,3 +12,5 @@ export type {
 export { cutAtFailure, ENTRY_FORMAT, isFailure, nameOf, operationOf } from "./entry.ts";
 export type { JsonArray, JsonObject, JsonValue } from "./json.ts";
 export { isJsonObject } from "./json.ts";
+export type { CursorEvents, Mismatch, Operation, ScheduleTurn } from "./replay.ts";
+export { immediateTurns, ReplayCursor } from "./replay.ts";
