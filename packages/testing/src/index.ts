@@ -1,1 +1,5 @@
-export {};
+export type { ManualClock } from "./manualClock.ts";
+export { createManualClock } from "./manualClock.ts";
+export type { MemorySnapshot } from "./memoryRecords.ts";
+export type { MemoryStore, MemoryStoreOptions, StoreMethod } from "./memoryStore.ts";
+export { createMemoryStore } from "./memoryStore.ts";

@@ -1,0 +1,250 @@
+/**
+ * A run store in memory, for authors' tests and for tests of the engine: the same transition functions as the real
+ * stores, under a clock that a test moves.
+ *
+ * Called through the RunStore port. It keeps nothing when the process ends and never touches a disk or a socket.
+ *
+ * S1 Each call is one synchronous transition; no other call comes between its reading and its writing.
+ * S2 Handles made by `another` share the records and are separate processes to leases and waiters.
+ * S3 A killed or closed handle changes nothing any more.
+ */
+import { RepriseError } from "@reprise/errors";
+import {
+  append,
+  claimFirst,
+  claimKnown,
+  claimRound,
+  createRun,
+  DEFAULT_RETENTION_MS,
+  endRound,
+  leave,
+  MISMATCH_GRACE_MS,
+  type RunHead,
+  type RunStore,
+  renew,
+  type Transition,
+  type TransitionEnv,
+} from "@reprise/runtime";
+import { MemoryRecords, type MemorySnapshot } from "./memoryRecords.ts";
+
+/** A call of the port that changes something. */
+export type StoreMethod =
+  | "createRun"
+  | "claimFirst"
+  | "claimRound"
+  | "claimKnown"
+  | "append"
+  | "endRound"
+  | "renew"
+  | "leave";
+
+/** How a memory store behaves. */
+export interface MemoryStoreOptions {
+  /** Default 10,000. */
+  readonly leaseMs?: number;
+  /** Default 24 h. */
+  readonly retentionMs?: number;
+  /** Waiting runs of one principal. Default 1,000. */
+  readonly maxWaitingRuns?: number;
+  /** Epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number;
+  /** What `watch` counts its time with. Default the process's timers; give a manual clock's together with its `now`. */
+  readonly setTimer?: (delayMs: number, run: () => void) => () => void;
+  /** Called before a transition is made; throw to play a store that cannot be reached: nothing changes. */
+  readonly beforeCommit?: (method: StoreMethod) => void | Promise<void>;
+  /** Called after a transition is made; throw to play a lost reply: the change stands. */
+  readonly afterCommit?: (method: StoreMethod) => void | Promise<void>;
+}
+
+/** A RunStore whose data and processes a test can see and end. */
+export interface MemoryStore extends RunStore {
+  /** A store of another process on the same data. */
+  another(): MemoryStore;
+  /** The process behind this handle dies: its leases end at once, its waiters are gone, its calls fail. Idempotent. */
+  kill(): void;
+  /** All that is stored now. */
+  snapshot(): MemorySnapshot;
+}
+
+/** What the handles on one data share. */
+interface Shared {
+  readonly options: MemoryStoreOptions;
+  readonly records: MemoryRecords;
+  readonly dead: Set<number>;
+  handles: number;
+}
+
+/** Makes a memory store with no runs in it. */
+export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  return openHandle({ options, records: new MemoryRecords(), dead: new Set(), handles: 0 });
+}
+
+function openHandle(shared: Shared): MemoryStore {
+  const { options, records, dead } = shared;
+  const leaseMs = options.leaseMs ?? 10_000;
+  const retentionMs = options.retentionMs ?? DEFAULT_RETENTION_MS;
+  const maxWaitingRuns = options.maxWaitingRuns ?? 1_000;
+  const now = options.now ?? Date.now;
+  const setTimer = options.setTimer ?? systemTimer;
+  shared.handles += 1;
+  const holder = shared.handles;
+  let open = true;
+  const openWatches = new Set<() => void>();
+
+  const isGone = (other: unknown): boolean => typeof other === "number" && dead.has(other);
+  const isOver = (lease: { readonly holder: unknown; readonly until: number }): boolean =>
+    lease.until <= now() || isGone(lease.holder);
+
+  const envNow = (): TransitionEnv => ({
+    now: now(),
+    retentionMs,
+    holder,
+    newLease: () => ({ holder, until: now() + leaseMs }),
+    isLeaseOver: isOver,
+    isGone,
+    waitingLimit: (principal) => {
+      const waiting = records.runIds().filter((runId) => {
+        const run = records.run(runId);
+        return run?.head.status === "waiting" && run.origin.caller.principal === principal;
+      });
+      return waiting.length >= maxWaitingRuns ? maxWaitingRuns : undefined;
+    },
+  });
+
+  const checkOpen = (): void => {
+    if (!open) throw new RepriseError("STORE_UNAVAILABLE", "the store is closed");
+  };
+
+  const transact = async <Reply>(
+    method: StoreMethod,
+    runId: string,
+    decide: (env: TransitionEnv) => Transition<Reply>,
+    scope?: string,
+  ): Promise<Reply> => {
+    checkOpen();
+    await options.beforeCommit?.(method);
+    checkOpen();
+    const transition = decide(envNow());
+    records.apply(transition, runId, scope);
+    await options.afterCommit?.(method);
+    return transition.reply;
+  };
+
+  const end = (): void => {
+    open = false;
+    for (const resolve of [...openWatches]) resolve();
+  };
+
+  const standsAt = (head: RunHead | undefined, epoch: number): boolean =>
+    head?.status === "running" &&
+    head.epoch === epoch &&
+    !head.stopping &&
+    head.lease !== undefined &&
+    !isOver(head.lease);
+
+  const isAbandoned = (head: RunHead): boolean =>
+    head.status === "running"
+      ? head.lease === undefined || isOver(head.lease)
+      : head.status === "mismatched" && now() - (head.mismatchedAt ?? now()) > MISMATCH_GRACE_MS;
+
+  return {
+    leaseMs,
+    createRun: (input) =>
+      transact("createRun", input.origin.runId, (env) =>
+        createRun(records.run(input.origin.runId), input, env),
+      ),
+    claimFirst: async (input) => {
+      // Inside the transition: the key may lead elsewhere by the time it is made.
+      let runId = "";
+      const decide = (env: TransitionEnv): ReturnType<typeof claimFirst> => {
+        const key = records.key(input.scope);
+        runId = key?.runId ?? "";
+        return claimFirst(key, records.run(runId), input, env);
+      };
+      checkOpen();
+      await options.beforeCommit?.("claimFirst");
+      checkOpen();
+      const transition = decide(envNow());
+      records.apply(transition, runId, input.scope);
+      await options.afterCommit?.("claimFirst");
+      return transition.reply;
+    },
+    claimRound: (input) =>
+      transact("claimRound", input.runId, (env) =>
+        claimRound(records.run(input.runId), input, env),
+      ),
+    claimKnown: (input) =>
+      transact("claimKnown", input.runId, (env) =>
+        claimKnown(records.run(input.runId), input, env),
+      ),
+    append: (ref, progress) =>
+      transact("append", ref.runId, (env) => append(records.run(ref.runId), ref, progress, env)),
+    endRound: (ref, progress, roundEnd) =>
+      transact("endRound", ref.runId, (env) =>
+        endRound(records.run(ref.runId), ref, progress, roundEnd, env),
+      ),
+    renew: (ref) => transact("renew", ref.runId, (env) => renew(records.run(ref.runId), ref, env)),
+    leave: (runId, epoch, waiterId) =>
+      transact("leave", runId, (env) => leave(records.run(runId), epoch, waiterId, env)),
+    watch: (runId, epoch, timeoutMs, signal) =>
+      new Promise((resolve) => {
+        let takeBackLeaseTimer = (): void => {};
+        const settle = (): void => {
+          takeBackLeaseTimer();
+          takeBackTimeout();
+          unsubscribe();
+          signal.removeEventListener("abort", settle);
+          openWatches.delete(settle);
+          resolve();
+        };
+        const look = (): void => {
+          takeBackLeaseTimer();
+          const head = records.run(runId)?.head;
+          if (!standsAt(head, epoch) || head?.lease === undefined) return settle();
+          takeBackLeaseTimer = setTimer(head.lease.until - now(), look);
+        };
+        const takeBackTimeout = setTimer(timeoutMs, settle);
+        const unsubscribe = records.subscribe(runId, look);
+        openWatches.add(settle);
+        signal.addEventListener("abort", settle);
+        if (signal.aborted || !open) settle();
+        else look();
+      }),
+    findAbandoned: async (limit) => {
+      checkOpen();
+      const abandoned = records.runIds().filter((runId) => {
+        const head = records.run(runId)?.head;
+        return head !== undefined && isAbandoned(head);
+      });
+      return abandoned.slice(0, limit);
+    },
+    load: async (runId) => {
+      checkOpen();
+      const run = records.run(runId);
+      return run && { origin: run.origin, head: run.head, entries: run.entries() };
+    },
+    removeExpired: async (limit) => {
+      checkOpen();
+      const expired = records
+        .runIds()
+        .filter((runId) => (records.run(runId)?.head.expiresAt ?? Infinity) < now())
+        .slice(0, limit);
+      for (const runId of expired) records.remove(runId);
+      return expired.length;
+    },
+    health: async () => (open ? { ok: true } : { ok: false, reason: "the store is closed" }),
+    close: async () => end(),
+    another: () => openHandle(shared),
+    kill: () => {
+      dead.add(holder);
+      end();
+      records.wakeAll();
+    },
+    snapshot: () => records.snapshot(),
+  };
+}
+
+function systemTimer(delayMs: number, run: () => void): () => void {
+  const timer = setTimeout(run, delayMs);
+  return () => clearTimeout(timer);
+}
