@@ -21,8 +21,8 @@ export interface StateBinding {
   readonly params: string;
 }
 
-/** The member in which two bindings differ; the first in this order if they differ in several. */
-export const bindingMembers = ["audience", "operation", "principal", "params"] as const;
+// In this order differences are reported.
+const bindingMembers = ["audience", "operation", "principal", "params"] as const;
 /** Name of one member of a binding. */
 export type BindingMember = (typeof bindingMembers)[number];
 

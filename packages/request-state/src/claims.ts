@@ -13,7 +13,7 @@ import type { StateBinding } from "./binding.ts";
 import type { StateForm } from "./form.ts";
 
 /** The version that this release writes. It reads 1. */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 /** A JSON object chosen by the caller; opaque here. Values that JSON drops or changes do not come back. */
 export interface SealedPayload {

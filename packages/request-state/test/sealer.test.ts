@@ -195,11 +195,8 @@ describe("Misuse by the program", () => {
   });
 
   it("is no coded error, because no caller of the server can mend it", () => {
-    try {
-      plain.seal({ ...input, issuedAtMs: -1 });
-      expect.unreachable();
-    } catch (error) {
-      expect(isRepriseError(error)).toBe(false);
-    }
+    expect(() => plain.seal({ ...input, issuedAtMs: -1 })).toThrow(
+      expect.toSatisfy((error) => !isRepriseError(error)),
+    );
   });
 });

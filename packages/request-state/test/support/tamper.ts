@@ -29,7 +29,7 @@ type Dice = (bound: number) => number;
 type Alteration = (token: string, other: string, dice: Dice) => string | undefined;
 type HeaderMembers = Record<string, unknown>;
 
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".split("");
 
 function diceOf(seed: number): Dice {
   let state = seed >>> 0;
@@ -79,7 +79,7 @@ function claims(reseal: (signed: string, old: string, dice: Dice) => string): Al
     const name = pick(Object.keys(members), dice);
     const value = members[name];
     if (typeof value === "number") members[name] = value + 1 + dice(1_000_000);
-    else if (typeof value === "string") members[name] = `${value}${pick([...alphabet], dice)}`;
+    else if (typeof value === "string") members[name] = `${value}${pick(alphabet, dice)}`;
     else members[name] = { replaced: dice(1_000_000) };
     const signed = `${parts[0]}.${encode(JSON.stringify(members))}`;
     return `${signed}.${reseal(signed, parts[2] ?? "", dice)}`;
@@ -107,9 +107,9 @@ const alterations: Readonly<Record<string, Alteration>> = {
     return splice(token, at, 1, String.fromCharCode(token.charCodeAt(at) ^ (1 << dice(8))));
   },
   replaceCharacter: (token, _other, dice) =>
-    splice(token, dice(token.length), 1, pick([...alphabet], dice)),
+    splice(token, dice(token.length), 1, pick(alphabet, dice)),
   insertCharacter: (token, _other, dice) =>
-    splice(token, dice(token.length + 1), 0, pick([...alphabet], dice)),
+    splice(token, dice(token.length + 1), 0, pick(alphabet, dice)),
   deleteCharacter: (token, _other, dice) => splice(token, dice(token.length), 1, ""),
   swapNeighbours: (token, _other, dice) => {
     const at = dice(token.length - 1);
@@ -168,7 +168,7 @@ const alterations: Readonly<Record<string, Alteration>> = {
     const parts = token.split(".");
     const index = nonEmptyPart(parts, dice);
     const part = parts[index] ?? "";
-    return withPart(parts, index, part.slice(0, -1) + pick([...alphabet], dice));
+    return withPart(parts, index, part.slice(0, -1) + pick(alphabet, dice));
   },
   padding: (token, _other, dice) => {
     const parts = token.split(".");
@@ -215,7 +215,7 @@ const alterations: Readonly<Record<string, Alteration>> = {
   headerKid: header((members, dice) => {
     const kid = String(members["kid"]);
     const made = [
-      splice(kid, dice(kid.length), 1, pick([...alphabet], dice)),
+      splice(kid, dice(kid.length), 1, pick(alphabet, dice)),
       "",
       "__proto__",
       "constructor",
