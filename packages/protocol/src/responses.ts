@@ -72,7 +72,7 @@ export function resultEnding(serverInfo: JsonObject, hints?: CacheHints): Result
 
 /** The text of a complete result: the members of `result`, then those of `ending`, which win. */
 export function completeResult(result: JsonObject, ending: ResultEnding): string {
-  if (result["_meta"] !== undefined || result["resultType"] !== undefined) {
+  if (hasMemberOf(result, ending)) {
     const { _meta, resultType: _, ...rest } = result;
     return JSON.stringify({
       ...rest,
@@ -82,6 +82,13 @@ export function completeResult(result: JsonObject, ending: ResultEnding): string
   }
   const text = JSON.stringify(result);
   return text === "{}" ? `{${ending.text}` : `${text.slice(0, -1)},${ending.text}`;
+}
+
+/** Whether cutting text into text would write a member twice. */
+function hasMemberOf(result: JsonObject, ending: ResultEnding): boolean {
+  if (result["_meta"] !== undefined) return true;
+  for (const member in ending.members) if (result[member] !== undefined) return true;
+  return false;
 }
 
 /** The text of an `input_required` result. `answerBeforeMs` is epoch milliseconds. */

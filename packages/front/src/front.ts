@@ -1,0 +1,194 @@
+/**
+ * The front as a fastify plugin.
+ *
+ * It keeps no state that another front would need, and it never closes the runtime: who made that closes it.
+ * Everything it installs (hooks, parsers, error handler) stays inside the plugin's own scope.
+ *
+ * A request passes, in this order: Host, Origin (CORS), Accept, authentication, body, endpoint.
+ */
+import { RepriseError } from "@reprise/errors";
+import { errorResponse } from "@reprise/protocol";
+import type { Caller } from "@reprise/runtime";
+import type {
+  FastifyInstance,
+  FastifyPluginCallback,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from "fastify";
+import { acceptsBoth, hostRule, isLoopbackName, originRule } from "./admission.ts";
+import type { Authenticate } from "./auth.ts";
+import { allowOrigin, answerPreflight } from "./cors.ts";
+import { McpEndpoint, parseMcpBody } from "./endpoint.ts";
+import { servedMethods } from "./methods.ts";
+import { FrontMetrics } from "./metrics.ts";
+import { serveOperations } from "./operations.ts";
+import { type FrontConfig, type FrontOptions, resolveOptions } from "./options.ts";
+
+/**
+ * Makes the plugin: `await app.register(createFront({ runtime }))`. It serves MCP at `path`, and `/healthz`, `/readyz`
+ * and `/metrics`.
+ *
+ * Registered on an instance that then listens on another address than loopback, it refuses every request unless
+ * `authenticate` or `auth: "none"` is given.
+ * @throws TypeError or RangeError naming the option
+ */
+export function createFront(options: FrontOptions): FastifyPluginCallback {
+  const config = resolveOptions(options);
+  return (app, _pluginOptions, done) => {
+    installFront(app, config);
+    done();
+  };
+}
+
+function installFront(app: FastifyInstance, config: FrontConfig): void {
+  const metrics = new FrontMetrics();
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  const stream = {
+    commitAfterMs: config.commitAfterMs,
+    heartbeatMs: config.heartbeatMs,
+    metrics,
+  };
+  const methods = servedMethods(config, stream, (error) =>
+    app.log.error({ err: error }, "a request failed inside the server"),
+  );
+  const endpoint = new McpEndpoint(methods, metrics, callers);
+  const gate = new Gate(app, config, endpoint);
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, parseMcpBody);
+  app.setErrorHandler((error: Error, request, reply) =>
+    endpoint.refuse(error as RepriseError, request, reply),
+  );
+
+  const { authenticate } = config;
+  const before =
+    authenticate === undefined
+      ? [gate.check]
+      : [gate.check, authentication(authenticate, callers, endpoint)];
+  app.post(config.path, { bodyLimit: config.maxBodyBytes, onRequest: before }, (request, reply) =>
+    endpoint.handle(request, reply),
+  );
+  app.options(config.path, { onRequest: gate.check }, (request, reply) =>
+    answerPreflight(reply, request.headers["access-control-request-headers"]),
+  );
+  // Answered before a body is read: a DELETE of the handshake era may come with any.
+  app.route({
+    method: ["GET", "DELETE", "PUT", "PATCH"],
+    url: config.path,
+    onRequest: [gate.check, refuseHttpMethod],
+    handler: refuseHttpMethod,
+  });
+  serveOperations(app, config.runtime, metrics, gate.check);
+}
+
+/** Refuses by Host, Origin and Accept, and closes altogether on an address that needs auth and has none. */
+class Gate {
+  readonly check: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: HookHandlerDoneFunction,
+  ) => void;
+
+  constructor(app: FastifyInstance, config: FrontConfig, endpoint: McpEndpoint) {
+    const admitsHost = hostRule(config.allowedHosts);
+    const admitsOrigin = originRule(config.allowedOrigins);
+    let isExposed = false;
+    app.addHook("onListen", (done) => {
+      const exposed = listenAddresses(app).find((address) => !isLoopbackName(address));
+      if (exposed !== undefined && !config.servesOthers) {
+        isExposed = true;
+        app.log.error(
+          { address: exposed, settings: ["authenticate", "auth"] },
+          'this address is reachable from other machines and there is no auth: every request is refused until authenticate is given, or auth: "none"',
+        );
+      }
+      done();
+    });
+
+    const refuse = (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      cause: { readonly setting: string; readonly value: string },
+    ): void => {
+      request.log.warn(cause, `refused with 403: ${cause.setting} does not allow this request`);
+      endpoint.refuse(
+        new RepriseError("FORBIDDEN_ORIGIN", "The Host or Origin header is not allowed here."),
+        request,
+        reply,
+      );
+    };
+
+    this.check = (request, reply, done) => {
+      // request.host heeds X-Forwarded-Host where the instance trusts its proxy.
+      const { host } = request;
+      const { origin, accept } = request.raw.headers;
+      if (isExposed) return refuse(request, reply, { setting: "auth", value: "none given" });
+      if (!admitsHost(host))
+        return refuse(request, reply, { setting: "allowedHosts", value: host });
+      if (origin !== undefined) {
+        if (!admitsOrigin(origin)) {
+          return refuse(request, reply, { setting: "allowedOrigins", value: origin });
+        }
+        allowOrigin(reply, origin);
+      }
+      if (request.raw.method === "POST" && accept !== undefined && !acceptsBoth(accept)) {
+        return endpoint.refuse(
+          new RepriseError(
+            "NOT_ACCEPTABLE",
+            "Accept must allow application/json and text/event-stream.",
+          ),
+          request,
+          reply,
+        );
+      }
+      return done();
+    };
+  }
+}
+
+/** Addresses that the instance is bound to; a socket in the file system is as local as loopback. */
+function listenAddresses(app: FastifyInstance): readonly string[] {
+  return app.addresses().flatMap((each) => (typeof each === "string" ? [] : [each.address]));
+}
+
+function authentication(
+  authenticate: Authenticate,
+  callers: WeakMap<FastifyRequest, Caller>,
+  endpoint: McpEndpoint,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
+  return async (request, reply) => {
+    let refusal: RepriseError;
+    try {
+      const outcome = await authenticate({
+        headers: request.raw.headers,
+        method: request.method,
+        url: request.raw.url ?? "",
+        remoteAddress: request.ip,
+      });
+      if ("caller" in outcome) {
+        callers.set(request, outcome.caller);
+        return undefined;
+      }
+      refusal = outcome.refusal;
+      reply.headers(outcome.headers ?? {});
+    } catch (error) {
+      request.log.error({ err: error }, "authentication failed to decide");
+      refusal = new RepriseError("UNAUTHORIZED", "The caller could not be authenticated.");
+    }
+    endpoint.refuse(refusal, request, reply);
+    return reply;
+  };
+}
+
+function refuseHttpMethod(_request: FastifyRequest, reply: FastifyReply): void {
+  const { body } = errorResponse(
+    new RepriseError("INVALID_REQUEST", "Only POST is served here."),
+    undefined,
+  );
+  reply
+    .code(405)
+    .header("allow", "POST, OPTIONS")
+    .type("application/json; charset=utf-8")
+    .send(body);
+}

@@ -1,0 +1,125 @@
+/**
+ * Which methods a server serves, and who answers each.
+ *
+ * Built once, from the catalog: a method is served exactly where its capability is declared, so a server without
+ * prompts answers prompts/list with METHOD_NOT_FOUND. `listChanged`, `subscribe` and subscriptions/listen are not
+ * served by this lane yet and not declared.
+ */
+import {
+  completeResult,
+  type Headers,
+  type JsonObject,
+  type ModernRequest,
+  resultEnding,
+  supportedVersions,
+} from "@reprise/protocol";
+import type { Caller, Catalog, RunMethod } from "@reprise/runtime";
+import { complete } from "./completion.ts";
+import type { Exchange } from "./exchange.ts";
+import { type ListEntry, PrebuiltList } from "./lists.ts";
+import type { StreamSettings } from "./notificationStream.ts";
+import type { FrontConfig } from "./options.ts";
+import { type RunSettings, run } from "./runs.ts";
+
+/** An admitted request on its way to an answer. */
+export interface Call {
+  readonly request: ModernRequest;
+  readonly headers: Headers;
+  readonly caller: Caller;
+  readonly exchange: Exchange;
+}
+
+/** Answers a call: ends its exchange, or throws a RepriseError to be answered. */
+export type AnswerMethod = (call: Call) => void;
+
+/** The methods by name. `failed` is told of what threw and should not have. */
+export function servedMethods(
+  config: FrontConfig,
+  stream: StreamSettings,
+  failed: (error: unknown) => void,
+): ReadonlyMap<string, AnswerMethod> {
+  const { runtime } = config;
+  const { catalog } = runtime;
+  const serverInfo = catalog.server.info;
+  const byScope = config.authenticate !== undefined;
+  const plainEnding = resultEnding(serverInfo);
+  const publicEnding = resultEnding(serverInfo, { ttlMs: config.listTtlMs, cacheScope: "public" });
+  const settings: RunSettings = {
+    runtime,
+    stream,
+    byScope,
+    serverInfo,
+    plainEnding,
+    // What a read gives may depend on the caller and on the moment; nothing in a definition says otherwise.
+    readEnding: resultEnding(serverInfo, { ttlMs: 0, cacheScope: "private" }),
+    failed,
+  };
+
+  const methods = new Map<string, AnswerMethod>();
+  const serveList = (method: string, member: string, entries: readonly ListEntry[]): void => {
+    const hidesSome = byScope && entries.some((entry) => entry.handler.scopes.length > 0);
+    const ending = hidesSome
+      ? resultEnding(serverInfo, { ttlMs: config.listTtlMs, cacheScope: "private" })
+      : publicEnding;
+    const list = new PrebuiltList(member, entries, {
+      pageSize: config.pageSize,
+      byScope: hidesSome,
+      ending,
+    });
+    methods.set(method, ({ request, caller, exchange }) =>
+      exchange.result(list.page(request.params["cursor"], caller)),
+    );
+  };
+  const serveRuns = (method: RunMethod): void => {
+    methods.set(method, ({ request, headers, caller, exchange }) =>
+      run(method, request, headers, caller, exchange, settings),
+    );
+  };
+
+  const discovery = completeResult(discoverResult(catalog), publicEnding);
+  methods.set("server/discover", ({ exchange }) => exchange.result(discovery));
+  if (catalog.tools.length > 0) {
+    serveList("tools/list", "tools", catalog.tools);
+    serveRuns("tools/call");
+  }
+  if (catalog.prompts.length > 0) {
+    serveList("prompts/list", "prompts", catalog.prompts);
+    serveRuns("prompts/get");
+  }
+  if (servesResources(catalog)) {
+    serveList("resources/list", "resources", catalog.resources);
+    serveList("resources/templates/list", "resourceTemplates", catalog.resourceTemplates);
+    serveRuns("resources/read");
+  }
+  if (catalog.hasCompletions) {
+    methods.set("completion/complete", ({ request, caller, exchange }) => {
+      complete(request.params, catalog, caller, { byScope, ending: plainEnding }).then(
+        (text) => exchange.result(text),
+        (error: unknown) => {
+          failed(error);
+          exchange.error(error);
+        },
+      );
+    });
+  }
+  return methods;
+}
+
+function servesResources(catalog: Catalog): boolean {
+  return catalog.resources.length > 0 || catalog.resourceTemplates.length > 0;
+}
+
+function discoverResult(catalog: Catalog): JsonObject {
+  const { instructions } = catalog.server;
+  return {
+    supportedVersions: [...supportedVersions],
+    capabilities: {
+      ...(catalog.tools.length > 0 ? { tools: {} } : {}),
+      ...(catalog.prompts.length > 0 ? { prompts: {} } : {}),
+      ...(servesResources(catalog) ? { resources: {} } : {}),
+      ...(catalog.hasCompletions ? { completions: {} } : {}),
+      logging: {},
+    },
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * What a front is told, and what it makes of it. Read once, at construction; arrays are copied.
+ *
+ * `resolveOptions` throws TypeError or RangeError naming the option; nothing later does.
+ */
+import type { Runtime } from "@reprise/runtime";
+import type { Authenticate } from "./auth.ts";
+
+/** Options of `createFront`. */
+export interface FrontOptions {
+  readonly runtime: Runtime;
+  /** Where MCP is served. Default `/mcp`. */
+  readonly path?: string;
+  /**
+   * Names that the Host header may carry besides loopback ones: `mcp.example.com` (any port) or
+   * `mcp.example.com:8443`. A request with another one gets 403, which is what stops DNS rebinding.
+   */
+  readonly allowedHosts?: readonly string[];
+  /** Origins whose pages may call, besides loopback ones: `https://app.example.com`, exactly. They get CORS headers. */
+  readonly allowedOrigins?: readonly string[];
+  /** Largest body of a POST in bytes. Default 4194304 (4 MiB); a larger one gets 413. */
+  readonly maxBodyBytes?: number;
+  /** Entries of one page of a list. Default 200. */
+  readonly pageSize?: number;
+  /** How long clients may reuse lists and discovery. Default 300000 (5 minutes); 0 while developing. */
+  readonly listTtlMs?: number;
+  /**
+   * After this long in silence a request with a progress token gets a progress notification, and an open stream a
+   * comment, so that neither the client nor a proxy gives up. Default 15000.
+   */
+  readonly heartbeatMs?: number;
+  /**
+   * Longest time that notifications are held back because the first ask may still fail the capability check, whose
+   * error needs an HTTP status. Default 1000.
+   */
+  readonly commitAfterMs?: number;
+  /** Who calls. Default: everybody is `anonymous`, and the front serves loopback only. */
+  readonly authenticate?: Authenticate;
+  /** `"none"`: serve other machines without auth. They can call everything. */
+  readonly auth?: "none";
+}
+
+/** The options with all defaults. */
+export interface FrontConfig {
+  readonly runtime: Runtime;
+  readonly path: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly maxBodyBytes: number;
+  readonly pageSize: number;
+  readonly listTtlMs: number;
+  readonly heartbeatMs: number;
+  readonly commitAfterMs: number;
+  readonly authenticate: Authenticate | undefined;
+  /** Whether a non-loopback address may be served. */
+  readonly servesOthers: boolean;
+}
+
+/** Checks the options and fills in the defaults. */
+export function resolveOptions(options: FrontOptions): FrontConfig {
+  const path = options.path ?? "/mcp";
+  if (!/^\/[\w\-./]*$/.test(path))
+    throw new TypeError("path must start with / and be a plain path");
+  if (options.auth !== undefined && options.auth !== "none") {
+    throw new TypeError('auth must be "none" or left out');
+  }
+  if (options.auth === "none" && options.authenticate !== undefined) {
+    throw new TypeError('auth: "none" contradicts authenticate');
+  }
+  return {
+    runtime: options.runtime,
+    path,
+    allowedHosts: (options.allowedHosts ?? []).map(hostEntry),
+    allowedOrigins: (options.allowedOrigins ?? []).map(originEntry),
+    maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes ?? 4 * 1024 * 1024, 1),
+    pageSize: whole("pageSize", options.pageSize ?? 200, 1),
+    listTtlMs: whole("listTtlMs", options.listTtlMs ?? 300_000, 0),
+    heartbeatMs: whole("heartbeatMs", options.heartbeatMs ?? 15_000, 1),
+    commitAfterMs: whole("commitAfterMs", options.commitAfterMs ?? 1_000, 0),
+    authenticate: options.authenticate,
+    servesOthers: options.auth === "none" || options.authenticate !== undefined,
+  };
+}
+
+const longestTimerMs = 2 ** 31 - 1;
+
+function whole(name: string, value: number, least: number): number {
+  if (!Number.isInteger(value) || value < least || value > longestTimerMs) {
+    throw new RangeError(`${name} must be a whole number from ${least} to ${longestTimerMs}`);
+  }
+  return value;
+}
+
+function hostEntry(entry: string): string {
+  if (!/^(\[[0-9a-f:.]+\]|[\w-]+(\.[\w-]+)*)(:\d{1,5})?$/i.test(entry)) {
+    throw new TypeError(`allowedHosts: "${entry}" is not a host name with or without a port`);
+  }
+  return entry.toLowerCase();
+}
+
+function originEntry(entry: string): string {
+  if (entry !== "null" && !/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i.test(entry)) {
+    throw new TypeError(
+      `allowedOrigins: "${entry}" is not an origin such as https://app.example.com`,
+    );
+  }
+  return entry.toLowerCase();
+}

@@ -1,0 +1,233 @@
+/**
+ * tools/call, prompts/get and resources/read: from an admitted request to a RunRequest, and from the runtime's reply
+ * to a response.
+ *
+ * Everything that can refuse a request without running it happens here, in this order: parameters, Mcp-Name, target,
+ * scopes, Mcp-Param-*, needs, arguments. Then the runtime has it.
+ */
+import { RepriseError } from "@reprise/errors";
+import {
+  checkNameHeader,
+  checkParamHeaders,
+  completeResult,
+  type Headers,
+  inputRequiredResult,
+  isJsonObject,
+  type JsonObject,
+  type ModernRequest,
+  metaKeys,
+  missingNeeds,
+  type ResultEnding,
+} from "@reprise/protocol";
+import type {
+  ArgsCheck,
+  Caller,
+  CompiledHandler,
+  NotificationSink,
+  RunMethod,
+  RunReply,
+  RunRequest,
+  Runtime,
+} from "@reprise/runtime";
+import { checkScopes } from "./auth.ts";
+import type { Exchange } from "./exchange.ts";
+import type { StreamSettings } from "./notificationStream.ts";
+
+/** What runs need of the front. */
+export interface RunSettings {
+  readonly runtime: Runtime;
+  readonly stream: StreamSettings;
+  /** Whether handlers' scopes are enforced: only where there are tokens. */
+  readonly byScope: boolean;
+  readonly serverInfo: JsonObject;
+  readonly plainEnding: ResultEnding;
+  /** Reads carry cache hints. */
+  readonly readEnding: ResultEnding;
+  /** Told of what the runtime or a definition threw and should not have. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** What is to be run, found in the catalog. */
+interface Target {
+  readonly handler: CompiledHandler;
+  readonly name: string;
+  readonly rawArgs: JsonObject | undefined;
+}
+
+/** Runs a request and ends its exchange. */
+export function run(
+  method: RunMethod,
+  request: ModernRequest,
+  headers: Headers,
+  caller: Caller,
+  exchange: Exchange,
+  settings: RunSettings,
+): void {
+  const target = findTarget(method, request.params, headers, settings);
+  const { handler } = target;
+  if (settings.byScope && handler.scopes.length > 0) checkScopes(caller, handler.scopes);
+  if (handler.headerParams.length > 0) {
+    checkParamHeaders(headers, handler.headerParams, target.rawArgs);
+  }
+  const missing = missingNeeds(handler.needs, request.meta.clientCapabilities);
+  if (missing !== undefined) {
+    throw new RepriseError("MISSING_CAPABILITY", "The client lacks a capability that this needs.", {
+      data: { requiredCapabilities: missing },
+    });
+  }
+  const start = (check: ArgsCheck): void => {
+    if (!check.ok) {
+      refuseArgs(method, check.message, exchange, settings);
+      return;
+    }
+    const stream = exchange.notify(
+      request.meta.progressToken,
+      request.meta.logLevel !== undefined,
+      settings.stream,
+    );
+    settings.runtime
+      .execute(new FrontRunRequest(method, target, check.args, request, caller, exchange, stream))
+      .then((reply) => respond(method, reply, exchange, settings))
+      .catch((error: unknown) => fail(error, exchange, settings));
+  };
+  const check = handler.checkArgs(target.rawArgs);
+  if (check instanceof Promise) {
+    check.then(start).catch((error: unknown) => fail(error, exchange, settings));
+  } else {
+    start(check);
+  }
+}
+
+/** The request as the runtime sees it. `disconnected` is a getter: don't copy the object, keep it. */
+class FrontRunRequest implements RunRequest {
+  readonly method: RunMethod;
+  readonly handler: CompiledHandler;
+  readonly target: string;
+  readonly args: unknown;
+  readonly params: JsonObject;
+  readonly caller: Caller;
+  readonly client: RunRequest["client"];
+  readonly requestState: unknown;
+  readonly inputResponses: unknown;
+  readonly idempotencyKey: unknown;
+  readonly logLevel: RunRequest["logLevel"];
+  readonly notifications: NotificationSink | undefined;
+  readonly #exchange: Exchange;
+
+  constructor(
+    method: RunMethod,
+    target: Target,
+    args: unknown,
+    request: ModernRequest,
+    caller: Caller,
+    exchange: Exchange,
+    notifications: NotificationSink | undefined,
+  ) {
+    const { meta, params } = request;
+    this.method = method;
+    this.handler = target.handler;
+    this.target = target.name;
+    this.args = args;
+    this.params = params;
+    this.caller = caller;
+    this.client = {
+      info: meta.clientInfo,
+      capabilities: meta.clientCapabilities,
+      protocolVersion: meta.protocolVersion,
+    };
+    this.requestState = params["requestState"];
+    this.inputResponses = params["inputResponses"];
+    this.idempotencyKey = meta.all[metaKeys.idempotencyKey];
+    this.logLevel = meta.logLevel;
+    this.notifications = notifications;
+    this.#exchange = exchange;
+  }
+
+  get disconnected(): AbortSignal {
+    return this.#exchange.disconnected;
+  }
+}
+
+function findTarget(
+  method: RunMethod,
+  params: JsonObject,
+  headers: Headers,
+  settings: RunSettings,
+): Target {
+  const { catalog } = settings.runtime;
+  if (method === "resources/read") {
+    const { uri } = params;
+    if (typeof uri !== "string") throw invalid("uri must be a string");
+    checkNameHeader(headers, uri);
+    const found = catalog.findResource(uri);
+    if (found === undefined) {
+      throw new RepriseError("UNKNOWN_TARGET", "There is no such resource.", { data: { uri } });
+    }
+    return { handler: found.handler, name: uri, rawArgs: found.args };
+  }
+  const { name } = params;
+  if (typeof name !== "string") throw invalid("name must be a string");
+  checkNameHeader(headers, name);
+  const rawArgs = params["arguments"];
+  if (rawArgs !== undefined && !isJsonObject(rawArgs)) throw invalid("arguments must be an object");
+  const handler = method === "tools/call" ? catalog.findTool(name) : catalog.findPrompt(name);
+  if (handler === undefined) {
+    const kind = method === "tools/call" ? "tool" : "prompt";
+    throw new RepriseError("UNKNOWN_TARGET", `There is no ${kind} named ${name.slice(0, 128)}.`);
+  }
+  return { handler, name, rawArgs };
+}
+
+/** A model can mend its arguments, so it gets to see what is wrong with them (MCP 2026-07-28, tools, "Error Handling"). */
+function refuseArgs(
+  method: RunMethod,
+  message: string,
+  exchange: Exchange,
+  settings: RunSettings,
+): void {
+  if (method !== "tools/call") {
+    exchange.error(new RepriseError("INVALID_PARAMS", message));
+    return;
+  }
+  const result = { content: [{ type: "text", text: message }], isError: true };
+  exchange.result(completeResult(result, settings.plainEnding), "tool_error");
+}
+
+function respond(
+  method: RunMethod,
+  reply: RunReply,
+  exchange: Exchange,
+  settings: RunSettings,
+): void {
+  switch (reply.kind) {
+    case "complete": {
+      const isRead = method === "resources/read";
+      const ending = isRead ? settings.readEnding : settings.plainEnding;
+      const outcome = reply.result["isError"] === true ? "tool_error" : "ok";
+      exchange.result(completeResult(reply.result, ending), outcome);
+      return;
+    }
+    case "input_required":
+      exchange.result(
+        inputRequiredResult(
+          reply.inputRequests,
+          reply.requestState,
+          reply.answerBeforeMs,
+          settings.serverInfo,
+        ),
+        "input_required",
+      );
+      return;
+    case "error":
+      exchange.error(reply.error);
+  }
+}
+
+function fail(error: unknown, exchange: Exchange, settings: RunSettings): void {
+  settings.failed(error);
+  exchange.error(error);
+}
+
+function invalid(rule: string): RepriseError {
+  return new RepriseError("INVALID_PARAMS", `${rule}.`);
+}
