@@ -46,7 +46,7 @@ async function judgeFixture(flags: readonly string[]): Promise<Verdict> {
 }
 
 /** Runs the suite against any server and judges what it recorded. */
-export async function judgeServer(url: string): Promise<Verdict> {
+async function judgeServer(url: string): Promise<Verdict> {
   return judge(await runServerSuite(url), await requiredServerScenarios());
 }
 
@@ -60,7 +60,7 @@ function complaintsOfSecondRun(found: readonly Finding[]): string[] {
 }
 
 /** Prints the table of a verdict: scenarios, skipped checks, what was not judged and not run. */
-export function printVerdict(verdict: Verdict): void {
+function printVerdict(verdict: Verdict): void {
   for (const { outcome, complaints: found } of verdict.scenarios) {
     const counts = new Map<string, number>();
     for (const { status } of outcome.checks) counts.set(status, (counts.get(status) ?? 0) + 1);
