@@ -1,0 +1,269 @@
+/**
+ * The call loop: a call from its first request to its result, over as many rounds of questions as it takes.
+ *
+ * Called by hosts and by the terminal; calls the exchange and the gates. Invariants:
+ *
+ * 1. A call has one idempotency key, drawn before anything is sent, and every request of the call carries it.
+ * 2. Before a request is sent, and after each answer and each response, `onChange` has stored the call: a process that dies at any
+ *    point leaves a call that can be resumed without doing anything twice.
+ * 3. State and answers belong to the round that they came with (multi round-trip requests, client requirements 2 and 4): the
+ *    next round replaces both, and an absent state stays absent.
+ * 4. Nothing is answered but by the host; a call ends by itself only with a result or an error.
+ */
+import { randomBytes } from "node:crypto";
+import type {
+  CallToolResult,
+  Client,
+  DiscoverResult,
+  GetPromptResult,
+  InputResponse,
+  ReadResourceResult,
+  Tool,
+} from "@modelcontextprotocol/client";
+import { RepriseError } from "@reprise/errors";
+import { Connection, type RoundResult } from "./connection.ts";
+import { exchange, type Repeating, repeating } from "./exchange.ts";
+import { type Gathered, gather } from "./gates.ts";
+import type { AskContext, ServerIdentity } from "./host.ts";
+import type { AnyResult, CallOptions, ConnectOptions, HostClient, Outcome } from "./hostClient.ts";
+import { outputProblem } from "./outputProblem.ts";
+import { parseAsks } from "./parseAsks.ts";
+import { retryPolicy } from "./retry.ts";
+import { type CallRequest, newCall, type PendingRound, type SavedCall } from "./savedCall.ts";
+import { systemClock } from "./systemClock.ts";
+
+/**
+ * Opens a connection to a server. Throws RangeError or TypeError for an unusable option, UNSUPPORTED_VERSION for a server of
+ * another revision, SERVER_UNREACHABLE, UNAUTHORIZED. Calls reject with those, TOO_MANY_ROUNDS, CLIENT_CANNOT_ANSWER,
+ * ANSWER_UNUSABLE, or the official `ProtocolError` for what the server itself refused.
+ */
+export async function connect(options: ConnectOptions): Promise<HostClient> {
+  const url = endpoint(options.url);
+  const maxInputRounds = positive("maxInputRounds", options.maxInputRounds ?? 8);
+  const requestTimeoutMs = positive("requestTimeoutMs", options.requestTimeoutMs ?? 300_000);
+  const repeat: Repeating = {
+    retry: retryPolicy(options.retry),
+    clock: options.clock ?? systemClock,
+    random: Math.random,
+  };
+  const open = (): Promise<Connection> =>
+    Connection.open({
+      url,
+      host: options.host,
+      clientInfo: options.clientInfo ?? { name: "reprise-client", version: "0.1.0" },
+      headers: options.headers ?? {},
+      token: options.token,
+      fetch: options.fetch,
+      discovered: options.discovered,
+      requestTimeoutMs,
+    });
+  const connection = await repeating(open, repeat, new AbortController().signal);
+  return new LoopClient(connection, options, repeat, maxInputRounds);
+}
+
+class LoopClient implements HostClient {
+  readonly #connection: Connection;
+  readonly #options: ConnectOptions;
+  readonly #repeat: Repeating;
+  readonly #maxInputRounds: number;
+
+  constructor(connection: Connection, options: ConnectOptions, repeat: Repeating, rounds: number) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#repeat = repeat;
+    this.#maxInputRounds = rounds;
+  }
+
+  get server(): ServerIdentity {
+    return this.#connection.server;
+  }
+
+  get discovered(): DiscoverResult | undefined {
+    return this.#connection.client.getDiscoverResult();
+  }
+
+  get official(): Client {
+    return this.#connection.client;
+  }
+
+  async listTools(options: CallOptions = {}): Promise<readonly Tool[]> {
+    const signal = options.signal ?? new AbortController().signal;
+    const list = (): Promise<readonly Tool[]> => this.#connection.tools(signal);
+    return await repeating(list, this.#repeat, signal);
+  }
+
+  async callTool(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    options: CallOptions = {},
+  ): Promise<Outcome<CallToolResult>> {
+    const request: CallRequest = { method: "tools/call", params: { name, arguments: args } };
+    return await this.#begin<CallToolResult>(request, options);
+  }
+
+  async getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: CallOptions = {},
+  ): Promise<Outcome<GetPromptResult>> {
+    const request: CallRequest = { method: "prompts/get", params: { name, arguments: args } };
+    return await this.#begin<GetPromptResult>(request, options);
+  }
+
+  async readResource(uri: string, options: CallOptions = {}): Promise<Outcome<ReadResourceResult>> {
+    return await this.#begin<ReadResourceResult>(
+      { method: "resources/read", params: { uri } },
+      options,
+    );
+  }
+
+  async resume(call: SavedCall, options: CallOptions = {}): Promise<Outcome<AnyResult>> {
+    // A state is opaque and may be anybody's: it goes back to the server that gave it, and to no other.
+    if (endpoint(call.url).href !== this.server.url) {
+      throw new TypeError("call.url is not the endpoint of this connection");
+    }
+    return await this.#run<AnyResult>(call, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  async #begin<R>(request: CallRequest, options: CallOptions): Promise<Outcome<R>> {
+    const key = randomBytes(24).toString("base64url");
+    return await this.#run<R>(newCall(this.server.url, request, key), options);
+  }
+
+  async #run<R>(start: SavedCall, options: CallOptions): Promise<Outcome<R>> {
+    const signal = options.signal ?? new AbortController().signal;
+    const { onProgress } = this.#options;
+    let call = start;
+    for (;;) {
+      if (call.pending !== undefined) {
+        const gathered = await this.#gather(call, call.pending, signal);
+        ({ call } = gathered);
+        if (gathered.status === "later") return { status: "waiting", call, open: gathered.open };
+        if (gathered.status === "refused") return { status: "refused", call, ask: gathered.ask };
+      }
+      await this.#changed(call);
+      const { round, tool } = await exchange(this.#connection, call, this.#repeat, {
+        signal,
+        ...(onProgress === undefined ? {} : { onProgress }),
+      });
+      if (round.kind === "complete") {
+        const problem = await outputProblem(tool, round.result);
+        return {
+          status: "complete",
+          // The wire schema of the method was checked by the official client.
+          result: round.result as R,
+          ...(problem === undefined ? {} : { outputProblem: problem }),
+        };
+      }
+      call = nextRound(call, round);
+      await this.#changed(call);
+    }
+  }
+
+  /** Has the open round answered. The call that comes back holds the answers that there are. */
+  async #gather(
+    call: SavedCall,
+    pending: PendingRound,
+    signal: AbortSignal,
+  ): Promise<Gathered & { readonly call: SavedCall }> {
+    if (call.round >= this.#maxInputRounds) throw tooManyRounds(this.#maxInputRounds, call);
+    const asks = parseAsks(pending.inputRequests);
+    const answers = new Map(Object.entries(pending.answers));
+    const answered = (): SavedCall => ({ ...call, pending: withAnswers(pending, answers) });
+    if (asks.length === 0) {
+      // Only a state: the server sheds load and asks to come back; at once would be no relief (InputRequiredResult).
+      await this.#repeat.clock.sleep(this.#repeat.retry.firstDelayMs, signal);
+    }
+    const gathered = await gather(
+      this.#options.host,
+      asks,
+      answers,
+      this.#context(call, pending, signal),
+      async () => await this.#changed(answered()),
+    );
+    return {
+      ...gathered,
+      call: gathered.status === "answered" ? { ...answered(), round: call.round + 1 } : answered(),
+    };
+  }
+
+  #context(call: SavedCall, pending: PendingRound, signal: AbortSignal): AskContext {
+    const { method, params } = call.request;
+    return {
+      server: this.server,
+      method,
+      target: String(params[method === "resources/read" ? "uri" : "name"]),
+      round: call.round + 1,
+      maxInputRounds: this.#maxInputRounds,
+      ...(pending.answerBefore === undefined
+        ? {}
+        : { answerBefore: new Date(pending.answerBefore) }),
+      signal,
+    };
+  }
+
+  async #changed(call: SavedCall): Promise<void> {
+    await this.#options.onChange?.(call);
+  }
+}
+
+function nextRound(
+  call: SavedCall,
+  round: RoundResult & { readonly kind: "input_required" },
+): SavedCall {
+  const answerBefore = readDeadline(round.meta["reprise/answerBefore"]);
+  return {
+    ...call,
+    pending: {
+      inputRequests: round.inputRequests,
+      answers: {},
+      ...(round.requestState === undefined ? {} : { requestState: round.requestState }),
+      ...(answerBefore === undefined ? {} : { answerBefore }),
+    },
+  };
+}
+
+function withAnswers(
+  pending: PendingRound,
+  answers: ReadonlyMap<string, InputResponse>,
+): PendingRound {
+  return { ...pending, answers: Object.fromEntries(answers) };
+}
+
+// A date as text or as milliseconds; anything else is as good as absent, since it only informs.
+function readDeadline(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function endpoint(url: string | URL): URL {
+  if (!URL.canParse(String(url))) throw new TypeError("url is not a complete URL");
+  const parsed = new URL(url);
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
+    throw new TypeError("url must be http or https");
+  }
+  if (parsed.username !== "" || parsed.password !== "") {
+    throw new TypeError("url must not carry a user name or password; use token or headers");
+  }
+  return parsed;
+}
+
+function positive(name: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new RangeError(`${name} must be a whole number of at least 1`);
+  }
+  return value;
+}
+
+function tooManyRounds(maxInputRounds: number, call: SavedCall): RepriseError {
+  return new RepriseError(
+    "TOO_MANY_ROUNDS",
+    `The server asked again after ${maxInputRounds} rounds of answers (maxInputRounds); the call was given up.`,
+    { data: { maxInputRounds, method: call.request.method } },
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * What a program sees of this package: the options of `connect`, the client that it gives, and how calls come out.
+ *
+ * Types only. Implemented by the call loop in client.ts.
+ */
+import type {
+  CallToolResult,
+  Client,
+  DiscoverResult,
+  FetchLike,
+  GetPromptResult,
+  Implementation,
+  ProgressCallback,
+  ReadResourceResult,
+  Tool,
+} from "@modelcontextprotocol/client";
+import type { Ask, Host, ServerIdentity } from "./host.ts";
+import type { Clock, RetryPolicy } from "./retry.ts";
+import type { SavedCall } from "./savedCall.ts";
+
+/** Options of `connect`. */
+export interface ConnectOptions {
+  /** The MCP endpoint: http or https, without user name and password. */
+  readonly url: string | URL;
+  /** What shows the questions; decides which capabilities are declared. */
+  readonly host: Host;
+  /** Default `{ name: "reprise-client", version: "0.1.0" }`. */
+  readonly clientInfo?: Implementation;
+  /** Headers of every request. Not kept in saved calls. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Gives the bearer token before each request. Not kept in saved calls. */
+  readonly token?: () => Promise<string | undefined>;
+  /** Default: the global fetch. */
+  readonly fetch?: FetchLike;
+  /** What an earlier connection's `discovered` was: saves the `server/discover` request. */
+  readonly discovered?: DiscoverResult;
+  /** Rounds of answers after which the call is given up. Default 8; servers of Reprise count to the same. */
+  readonly maxInputRounds?: number;
+  /** Silence after which one request counts as broken. Default 300,000; a progress notification starts it anew. */
+  readonly requestTimeoutMs?: number;
+  /** Repeats of broken requests. A server that does not know the idempotency key may execute a repeat: set `attempts: 1` for it. */
+  readonly retry?: Partial<RetryPolicy>;
+  /** Stores a call whenever it changed. It is awaited, and its failure stops the call before anything else is sent. */
+  readonly onChange?: (call: SavedCall) => Promise<void>;
+  /** Progress of a running request. Asking for it makes servers answer with a stream. */
+  readonly onProgress?: ProgressCallback;
+  /** Default: the clock of this machine. */
+  readonly clock?: Clock;
+}
+
+/** How a call came out of the loop. */
+export type Outcome<R> =
+  /** It has its result. `outputProblem`: what a tool's structured content has against the tool's own output schema. */
+  | { readonly status: "complete"; readonly result: R; readonly outputProblem?: string }
+  /** Questions are open; `resume(call)` asks them again. */
+  | { readonly status: "waiting"; readonly call: SavedCall; readonly open: readonly Ask[] }
+  /** The person refused a sampling or roots ask. Nothing is sent then: no server waits for it (sampling, "Error Handling"). */
+  | { readonly status: "refused"; readonly call: SavedCall; readonly ask: Ask };
+
+/** The result of whichever method a resumed call has. */
+export type AnyResult = CallToolResult | GetPromptResult | ReadResourceResult;
+
+/** Options of one call. */
+export interface CallOptions {
+  /** Gives the call up: it rejects with the signal's reason; what was sent may have happened. */
+  readonly signal?: AbortSignal;
+}
+
+/** A connected host. */
+export interface HostClient {
+  readonly server: ServerIdentity;
+  /** What the server said of itself; give it to the next `connect`. */
+  readonly discovered: DiscoverResult | undefined;
+  /** The official client on the same connection, for all that does not ask: lists, completion, subscriptions. */
+  readonly official: Client;
+  listTools(options?: CallOptions): Promise<readonly Tool[]>;
+  callTool(
+    name: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<Outcome<CallToolResult>>;
+  getPrompt(
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<Outcome<GetPromptResult>>;
+  readResource(uri: string, options?: CallOptions): Promise<Outcome<ReadResourceResult>>;
+  /** Goes on with a saved call: asks what is open, repeats what was sent and got no response. */
+  resume(call: SavedCall, options?: CallOptions): Promise<Outcome<AnyResult>>;
+  close(): Promise<void>;
+}

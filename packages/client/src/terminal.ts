@@ -1,0 +1,242 @@
+/**
+ * `reprise call` and `reprise resume`: a call with a person at a terminal, as functions on streams.
+ *
+ * Called by the command, which only reads flags; calls the client. It never reads the environment and never exits: it returns the
+ * exit code. Results go to `output`, everything else to `dialog`. Nothing is accepted that nobody accepted: without a person
+ * and without a prepared answer the call stops at the question.
+ */
+
+import type { Readable, Writable } from "node:stream";
+import { ProtocolError, type Root, SdkHttpError } from "@modelcontextprotocol/client";
+import { isRepriseError, type RepriseError } from "@reprise/errors";
+import { openInBrowser } from "./browser.ts";
+import { loadCallFile, refuseExisting, removeCallFile, saveCallFile } from "./callFile.ts";
+import { connect } from "./client.ts";
+import { type Console, streamConsole } from "./console.ts";
+import { exitCodes } from "./exitCodes.ts";
+import { heading } from "./heading.ts";
+import type { Ask, AskContext } from "./host.ts";
+import type { AnyResult, ConnectOptions, HostClient, Outcome } from "./hostClient.ts";
+import { exampleAnswer, question } from "./openAsk.ts";
+import { type PreparedAnswers, parseAnswers, withPreparedAnswers } from "./preparedAnswers.ts";
+import { printableLine } from "./printable.ts";
+import type { SavedCall } from "./savedCall.ts";
+import { systemClock } from "./systemClock.ts";
+import { terminalHost } from "./terminalHost.ts";
+import { resultJson, shownError, shownResult } from "./terminalResult.ts";
+import type { Model } from "./terminalSample.ts";
+import type { OpenUrl } from "./terminalUrl.ts";
+
+/** What both commands need. */
+export interface TerminalOptions {
+  /** Where the person types. */
+  readonly input: Readable;
+  /** Where the result goes. */
+  readonly output: Writable;
+  /** Where questions and notes go. Default `output`. */
+  readonly dialog?: Writable;
+  /** Whether somebody is there to answer. Default: whether `input` is a terminal. */
+  readonly interactive?: boolean;
+  /** Default: whether `dialog` is a terminal. */
+  readonly color?: boolean;
+  /** Entries `key=json` for questions to come; see `parseAnswers`. */
+  readonly answers?: readonly string[];
+  /** Print the whole result as JSON. Default false. */
+  readonly json?: boolean;
+  /** Default: the system browser. */
+  readonly openUrl?: OpenUrl;
+  /** What a server is told that asks for roots, if the person agrees. Default none. */
+  readonly roots?: readonly Root[];
+  /** A model for sampling asks. Default: the person writes the answer. */
+  readonly model?: Model;
+  /** Gives the call up. */
+  readonly signal?: AbortSignal;
+  /** Further options of `connect`. */
+  readonly connection?: Omit<ConnectOptions, "url" | "host" | "onChange">;
+}
+
+/** Options of `runCall`. */
+export interface RunCallOptions extends TerminalOptions {
+  readonly url: string;
+  readonly tool: string;
+  /** Arguments of the tool. Default none. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  /** Stop at the first question without a prepared answer and keep the call in this file, which must not exist yet. */
+  readonly saveFile?: string;
+}
+
+/** Calls a tool. Resolves with one of `exitCodes`; rejects for nothing but a defect. */
+export async function runCall(options: RunCallOptions): Promise<number> {
+  const { saveFile: file, url, tool, args } = options;
+  const interactive = file === undefined && isInteractive(options);
+  return await run(options, { file, interactive }, async () => {
+    if (file !== undefined) await refuseExisting(file);
+    return { url, begin: async (client, signal) => await client.callTool(tool, args, { signal }) };
+  });
+}
+
+/** Goes on with the call in `file`; the file is kept up to date, and removed when the call has its result. */
+export async function runResume(file: string, options: TerminalOptions): Promise<number> {
+  return await run(options, { file, interactive: isInteractive(options) }, async () => {
+    const call = await loadCallFile(file);
+    return {
+      url: call.url,
+      begin: async (client, signal) => await client.resume(call, { signal }),
+    };
+  });
+}
+
+/** What a command is about, known once its inputs have been read. */
+interface Errand {
+  readonly url: string;
+  begin(client: HostClient, signal: AbortSignal): Promise<Outcome<AnyResult>>;
+}
+
+interface Setting {
+  readonly file: string | undefined;
+  readonly interactive: boolean;
+}
+
+async function run(
+  options: TerminalOptions,
+  { file, interactive }: Setting,
+  prepare: () => Promise<Errand>,
+): Promise<number> {
+  const interrupt = new AbortController();
+  const signal = AbortSignal.any([
+    interrupt.signal,
+    ...(options.signal === undefined ? [] : [options.signal]),
+  ]);
+  const dialog = options.dialog ?? options.output;
+  const console = streamConsole({
+    input: options.input,
+    output: dialog,
+    interactive,
+    color: options.color ?? isTty(dialog),
+    onInterrupt: () => interrupt.abort(new Error("interrupted")),
+  });
+  let saved = false;
+  try {
+    const answers = parseAnswers(options.answers ?? []);
+    const errand = await prepare();
+    const client = await connect({
+      ...options.connection,
+      url: errand.url,
+      host: commandHost(options, console, answers),
+      ...(file === undefined
+        ? {}
+        : {
+            onChange: async (call: SavedCall) => {
+              await saveCallFile(file, call);
+              saved = true;
+            },
+          }),
+    });
+    try {
+      const outcome = await errand.begin(client, signal);
+      return await report(outcome, options, console, file, answers);
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    const code = signal.aborted ? exitCodes.interrupted : exitCodeOf(error);
+    console.say(signal.aborted ? "Given up." : shownError(error));
+    if (saved && file !== undefined)
+      console.say(`The call is kept in ${file}: reprise resume ${file}`);
+    return code;
+  } finally {
+    console.close();
+  }
+}
+
+function commandHost(options: TerminalOptions, console: Console, answers: PreparedAnswers) {
+  const now = (): number => (options.connection?.clock ?? systemClock).now();
+  const host = terminalHost({
+    console,
+    openUrl: options.openUrl ?? openInBrowser,
+    roots: options.roots ?? [],
+    model: options.model,
+    now,
+  });
+  return withPreparedAnswers(host, answers, (ask: Ask, context: AskContext, answer: unknown) => {
+    console.say(heading(ask.key, context, now()));
+    console.say(question(ask));
+    console.say(`  Answered as prepared: ${printableLine(JSON.stringify(answer))}`);
+  });
+}
+
+async function report(
+  outcome: Outcome<AnyResult>,
+  options: TerminalOptions,
+  console: Console,
+  file: string | undefined,
+  unused: PreparedAnswers,
+): Promise<number> {
+  switch (outcome.status) {
+    case "complete": {
+      const { result, outputProblem } = outcome;
+      options.output.write(`${options.json === true ? resultJson(result) : shownResult(result)}\n`);
+      if (outputProblem !== undefined) {
+        console.say(
+          `Note: the result does not fit what the tool promised: ${printableLine(outputProblem)}.`,
+        );
+      }
+      noteUnused(console, unused);
+      if (file !== undefined) await removeCallFile(file);
+      return "isError" in result && result.isError === true ? exitCodes.toolError : exitCodes.done;
+    }
+    case "refused":
+      console.say(
+        `Refused. The call ends here, and the server is sent nothing for "${printableLine(outcome.ask.key)}".`,
+      );
+      return exitCodes.refusedByPerson;
+    case "waiting":
+      for (const ask of outcome.open) {
+        console.say(`Open question "${printableLine(ask.key)}":\n${question(ask)}`);
+        console.say(`  Answer it with --answer ${printableLine(ask.key)}=${exampleAnswer(ask)}`);
+      }
+      noteUnused(console, unused);
+      if (file === undefined) {
+        console.say(
+          "Nobody answered, so nothing was accepted; the call was not kept (--save FILE keeps it).",
+        );
+        return exitCodes.unanswered;
+      }
+      await saveCallFile(file, outcome.call);
+      console.say(`The call is kept in ${file}: reprise resume ${file}`);
+      return exitCodes.waiting;
+  }
+}
+
+function noteUnused(console: Console, unused: PreparedAnswers): void {
+  if (unused.size === 0) return;
+  console.say(
+    `Note: nothing was asked under ${[...unused.keys()].map((key) => JSON.stringify(key)).join(", ")}.`,
+  );
+}
+
+function exitCodeOf(error: unknown): number {
+  if (isRepriseError(error)) {
+    if (error.code === "SERVER_UNREACHABLE") return exitCodes.unreachable;
+    return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.refusedByServer;
+  }
+  if (error instanceof ProtocolError || error instanceof SdkHttpError)
+    return exitCodes.refusedByServer;
+  // Options of `connect`: the URL of the command line.
+  if (error instanceof TypeError || error instanceof RangeError) return exitCodes.usage;
+  return exitCodes.refusedByServer;
+}
+
+const usageCodes: ReadonlySet<RepriseError["code"]> = new Set([
+  "ANSWER_UNUSABLE",
+  "SAVED_CALL_INVALID",
+  "FORMAT_UNKNOWN",
+] as const);
+
+function isInteractive(options: TerminalOptions): boolean {
+  return options.interactive ?? isTty(options.input);
+}
+
+function isTty(stream: Readable | Writable): boolean {
+  return "isTTY" in stream && stream.isTTY === true;
+}
