@@ -6,7 +6,7 @@ import type { KeyRecord, RunHead, RunOrigin } from "../runRecord.ts";
 /** The record after a write of `head`; undefined when the record already leads to another run, or is as it should be. */
 export function keyAfter(
   key: KeyRecord | undefined,
-  origin: RunOrigin,
+  origin: Pick<RunOrigin, "runId">,
   head: RunHead,
 ): KeyRecord | undefined {
   if (key === undefined || key.runId !== origin.runId) return undefined;
