@@ -1,1 +1,34 @@
-export {};
+/**
+ * The shop as a package: for the tests and benches of this workspace. `main.ts` is the program.
+ */
+export { readConfig, type ShopConfig } from "./config.ts";
+export { createMail, type Delivery, type Mail, type MailAddress } from "./mail/client.ts";
+export type { AcceptedMail } from "./mail/server.ts";
+export { formatMoney, type Money } from "./money.ts";
+export {
+  OutsideFailed,
+  type OutsideProcess,
+  startOutsideProcess,
+} from "./outsideProcess.ts";
+export {
+  type OutsideAddress,
+  type OutsideOptions,
+  type OutsideWorld,
+  startOutsideWorld,
+} from "./outsideWorld.ts";
+export { createPayments, type PaymentCall, type Payments } from "./payments/client.ts";
+export type { Fault } from "./payments/faults.ts";
+export type {
+  Booking,
+  BookingRequest,
+  Charge,
+  Order,
+  OrderItem,
+  Quote,
+  Recorded,
+  Refund,
+  RefundRequest,
+  Trip,
+} from "./payments/model.ts";
+export { type FoundFolder, Scratch, seedScratch } from "./scratch.ts";
+export { createShop, type ShopServices } from "./server.ts";

@@ -1,0 +1,41 @@
+/**
+ * The program of the outside world: `outside.ts --port 3001 --smtp-port 0 --data DIR`.
+ *
+ * Says where it listens as one line of JSON on stdout, and to its parent if it has one that listens. Ends on
+ * SIGTERM, and with its parent; SIGINT is the parent's business, because Ctrl-C reaches both and what the shop
+ * is still finishing needs the payment service until the end.
+ */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { startOutsideWorld } from "./outsideWorld.ts";
+
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: "0" },
+    "smtp-port": { type: "string", default: "0" },
+    data: { type: "string", default: ".reprise/shop" },
+  },
+});
+
+try {
+  const world = await startOutsideWorld({
+    port: Number(values.port),
+    smtpPort: Number(values["smtp-port"]),
+    dataDir: values.data,
+  });
+  const stop = () => void world.close().then(() => process.exit(0));
+  process.once("SIGTERM", stop);
+  process.once("disconnect", stop);
+  if (process.connected) process.on("SIGINT", () => undefined);
+  tell({ url: world.url, smtpPort: world.smtpPort });
+} catch (error) {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  tell({ failed: error instanceof Error ? error.message : String(error), code });
+  process.exitCode = 1;
+  process.disconnect?.();
+}
+
+function tell(message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+  process.send?.(message);
+}

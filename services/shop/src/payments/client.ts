@@ -1,0 +1,105 @@
+/**
+ * How the shop talks to its payment service: HTTP, with the idempotency key of the step that pays.
+ *
+ * A failure is thrown as `notDone` only where the service says so (503) or was not reached at all. After
+ * anything else the money may have moved, and the step's `onUncertain` decides.
+ */
+import { notDone } from "reprise";
+import * as z from "zod";
+import type { Money } from "../money.ts";
+import type { Booking, BookingRequest, Order, Quote, Refund, Trip } from "./model.ts";
+
+/** What a step hands on so that a repetition moves no money twice. */
+export interface PaymentCall {
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the tools need of the payment service. */
+export interface Payments {
+  orders(): Promise<readonly Order[]>;
+  order(id: string): Promise<Order | undefined>;
+  /** Gives all of the order's money back. */
+  refund(order: Order, call: PaymentCall): Promise<Refund>;
+  quote(trip: Trip): Promise<Quote>;
+  book(booking: BookingRequest, call: PaymentCall): Promise<Booking>;
+}
+
+const money = { amount: z.number(), currency: z.string() };
+const moneySchema: z.ZodType<Money> = z.object(money);
+const recorded = { id: z.string(), at: z.string(), idempotencyKey: z.string().nullable() };
+const orderSchema: z.ZodType<Order> = z.object({
+  id: z.string(),
+  customer: z.string(),
+  email: z.string(),
+  placedOn: z.string(),
+  items: z.array(z.object({ name: z.string(), quantity: z.number(), price: moneySchema })),
+  total: moneySchema,
+  status: z.enum(["paid", "refunded"]),
+});
+const refundSchema: z.ZodType<Refund> = z.object({ ...recorded, orderId: z.string(), ...money });
+const quoteSchema: z.ZodType<Quote> = z.object({
+  flight: moneySchema,
+  hotel: moneySchema,
+  total: moneySchema,
+});
+const bookingSchema: z.ZodType<Booking> = z.object({
+  ...recorded,
+  kind: z.enum(["flight", "hotel"]),
+  city: z.string(),
+  departure: z.string(),
+  nights: z.number(),
+  ...money,
+});
+
+/** Payments at `baseUrl`, for example `http://127.0.0.1:3001`. */
+export function createPayments(baseUrl: string): Payments {
+  const get = (path: string) => request(new URL(path, baseUrl));
+  const post = (path: string, body: object, { idempotencyKey, signal }: PaymentCall) =>
+    request(new URL(path, baseUrl), {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
+      body: JSON.stringify(body),
+      signal,
+    });
+
+  return {
+    async orders() {
+      return z.array(orderSchema).parse(await (await get("/orders")).json());
+    },
+    async order(id) {
+      const response = await get(`/orders/${encodeURIComponent(id)}`);
+      return response.status === 404 ? undefined : orderSchema.parse(await response.json());
+    },
+    async refund({ id, total }, call) {
+      const response = await post("/refunds", { orderId: id, ...total }, call);
+      return refundSchema.parse(await response.json());
+    },
+    async quote(trip) {
+      const query = new URLSearchParams({ ...trip, nights: String(trip.nights) });
+      const response = await get(`/quotes?${query.toString()}`);
+      return quoteSchema.parse(await response.json());
+    },
+    async book(booking, call) {
+      const response = await post("/bookings", booking, call);
+      return bookingSchema.parse(await response.json());
+    },
+  };
+}
+
+/** The response, unless it says or means that the service failed. 404 is an answer. */
+async function request(url: URL, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(url, init).catch((error: unknown) => {
+    throw wasUnreachable(error) ? notDone(error) : error;
+  });
+  if (response.ok || response.status === 404) return response;
+  const failure = new Error(
+    `the payment service answered ${response.status}: ${await response.text()}`,
+  );
+  throw response.status === 503 ? notDone(failure) : failure;
+}
+
+function wasUnreachable(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+}

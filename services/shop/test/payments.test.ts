@@ -1,0 +1,110 @@
+import type { Booking, Charge, Order, Refund } from "@reprise/shop";
+import { expect, test } from "vitest";
+import { json, list, outsideWorld, post, refundOf1001, temporaryDirectory } from "./world.ts";
+
+test("every order has an id, an example address and a charge of its total", async () => {
+  const { url } = await outsideWorld();
+  const orders = await list<Order>(url, "/orders");
+  const charges = await list<Charge>(url, "/charges");
+  expect(orders.length).toBeGreaterThan(3);
+  for (const { id, email, total } of orders) {
+    expect(email).toMatch(/@example\.(com|org)$/);
+    expect(charges).toContainEqual({ id: `charge-${id}`, reference: id, ...total });
+  }
+});
+
+test("the same key and request give the same refund, and one refund is listed", async () => {
+  const { url } = await outsideWorld();
+  const first = await json(await post(url, "/refunds", refundOf1001, "key"));
+  const second = await json(await post(url, "/refunds", refundOf1001, "key"));
+  expect(second).toEqual(first);
+  expect(await list(url, "/refunds")).toEqual([first]);
+});
+
+test("the order of the members in a repeated request makes no difference", async () => {
+  const { url } = await outsideWorld();
+  const { orderId, amount, currency } = refundOf1001;
+  const first = await json(await post(url, "/refunds", { orderId, amount, currency }, "key"));
+  const second = await json(await post(url, "/refunds", { currency, amount, orderId }, "key"));
+  expect(second).toEqual(first);
+});
+
+test("the same key with another request is a 409 and moves nothing", async () => {
+  const { url } = await outsideWorld();
+  await post(url, "/refunds", refundOf1001, "key");
+  const other = await post(url, "/refunds", { ...refundOf1001, amount: 1 }, "key");
+  expect(other.status).toBe(409);
+  expect(await list(url, "/refunds")).toHaveLength(1);
+});
+
+test("a key of a refund can't book", async () => {
+  const { url } = await outsideWorld();
+  await post(url, "/refunds", refundOf1001, "key");
+  const booking = {
+    kind: "flight",
+    city: "Oslo",
+    departure: "2026-09-01",
+    nights: 2,
+    amount: 11900,
+    currency: "EUR",
+  };
+  expect((await post(url, "/bookings", booking, "key")).status).toBe(409);
+  expect(await list(url, "/bookings")).toEqual([]);
+});
+
+test("without a key every request moves money, so that a doubled one can be seen", async () => {
+  const { url } = await outsideWorld();
+  await post(url, "/refunds", refundOf1001);
+  await post(url, "/refunds", refundOf1001);
+  expect(await list(url, "/refunds")).toHaveLength(2);
+});
+
+test("a refunded order says so", async () => {
+  const { url } = await outsideWorld();
+  await post(url, "/refunds", refundOf1001, "key");
+  const [first, second] = await list<Order>(url, "/orders");
+  expect([first?.status, second?.status]).toEqual(["refunded", "paid"]);
+});
+
+test("a refund can be looked up by its order and by its key", async () => {
+  const { url } = await outsideWorld();
+  await post(url, "/refunds", refundOf1001, "one");
+  await post(url, "/refunds", { ...refundOf1001, orderId: "1002" }, "two");
+  const byOrder = await list<Refund>(url, "/refunds?orderId=1002");
+  const byKey = await list<Refund>(url, "/refunds?idempotencyKey=one");
+  expect(byOrder.map(({ idempotencyKey }) => idempotencyKey)).toEqual(["two"]);
+  expect(byKey.map(({ orderId }) => orderId)).toEqual(["1001"]);
+});
+
+test("a booking is charged", async () => {
+  const { url } = await outsideWorld();
+  const price = { amount: 11900, currency: "EUR" };
+  const place = { kind: "flight", city: "Oslo", departure: "2026-09-01", nights: 2 };
+  const booked = await post(url, "/bookings", { ...place, ...price }, "key");
+  const booking = await json<Booking>(booked);
+  expect(await list(url, "/charges")).toContainEqual({
+    id: `charge-${booking.id}`,
+    reference: booking.id,
+    ...price,
+  });
+});
+
+test("keys are remembered over a restart", async () => {
+  const dataDir = await temporaryDirectory();
+  const before = await outsideWorld(dataDir);
+  const first = await json(await post(before.url, "/refunds", refundOf1001, "key"));
+  await before.close();
+
+  const { url } = await outsideWorld(dataDir);
+  expect(await json(await post(url, "/refunds", refundOf1001, "key"))).toEqual(first);
+  expect((await post(url, "/refunds", { ...refundOf1001, amount: 1 }, "key")).status).toBe(409);
+  expect(await list(url, "/refunds")).toEqual([first]);
+});
+
+test("a request that is none is refused with words that say why", async () => {
+  const { url } = await outsideWorld();
+  const refused = await post(url, "/refunds", { ...refundOf1001, amount: 49.9 });
+  expect(refused.status).toBe(400);
+  expect(await json(refused)).toEqual({ error: expect.stringContaining("amount") });
+  expect(await list(url, "/refunds")).toEqual([]);
+});
