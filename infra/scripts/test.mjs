@@ -27,6 +27,7 @@ if (unknown.length > 0) {
 }
 
 setUp();
-const env = { ...process.env, FORCE_COLOR: "0", REPRISE_TEST_LONG: long ? "1" : "" };
+const env = { ...process.env, NO_COLOR: "1", REPRISE_TEST_LONG: long ? "1" : "" };
+delete env.FORCE_COLOR;
 const wanted = named.length === 0 ? legs : legs.filter((leg) => named.includes(leg.name));
 process.exitCode = await runLegs(wanted, env);

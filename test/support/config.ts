@@ -26,3 +26,19 @@ function parseSeed(text: string | undefined): number {
   }
   return value;
 }
+
+/** The folders with commands, as the system separates them. */
+export const commandPath: string = process.env["PATH"] ?? "";
+
+/**
+ * The environment for a child that must behave as in a person's own shell: what npm and vitest put there
+ * for the running script is left out (npm would install into the checkout otherwise), what a person
+ * configured (registry, proxy, cache) stays, `extra` is laid over.
+ */
+export function plainEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !ofTheRunningScript.test(name));
+  return { ...Object.fromEntries(kept), ...extra };
+}
+
+const ofTheRunningScript =
+  /^(npm_(lifecycle|package|command|execpath|node_execpath|config_(local_|global_)?prefix)|VITEST|NODE_ENV$|NODE_OPTIONS$|INIT_CWD$)/i;
