@@ -34,6 +34,8 @@ export interface Operation {
 
 /** What the cursor tells the attempt. */
 export interface CursorEvents {
+  /** An entry was handed to the handler. */
+  delivered(entry: Entry): void;
   /**
    * A turn with every entry delivered and nothing in progress: the attempt can't move by itself.
    * `waiting` are the operations without an entry, in the order of their requests.
@@ -160,6 +162,7 @@ export class ReplayCursor {
     if (reason !== undefined) return this.#report(entry, reason);
     if (advances) this.#position += 1;
     this.withdraw(operation);
+    this.#events.delivered(entry);
     operation.deliver(entry);
     this.wake();
   }

@@ -72,7 +72,9 @@ export interface PendingAsk {
   /** Digest of key and question: what a requestState names the ask by. */
   readonly asked: string;
   /** `{method, params}` as it goes on the wire. */
-  readonly wire: JsonObject;
+  readonly wire: { readonly method: string; readonly params?: JsonObject };
+  /** What a person reads, for the error that shows two questions. */
+  readonly text: string;
   /** How many times in a row, within one handler version, the question under this key has changed. */
   readonly changes: number;
   /** How many times a URL ask was accepted without being completed. */
@@ -84,6 +86,8 @@ export interface BroughtAnswer {
   readonly value: JsonValue;
   /** Of the value's canonical form: equal answers have equal digests. */
   readonly digest: string;
+  /** Given for answers that an ask took once, behind a failure that runs again: digest of the question. */
+  readonly question?: string;
 }
 
 /** An answer that an ask took. */

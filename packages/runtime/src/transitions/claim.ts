@@ -103,7 +103,7 @@ export function claimAfterFailure(run: StoredRun, claimant: Claimant, env: Trans
   const brought: Record<string, BroughtAnswer> = {};
   for (const taken of standing) {
     const digest = run.head.settled[taken.key]?.answer;
-    if (digest !== undefined) brought[taken.key] = { value: taken.answer, digest };
+    if (digest !== undefined) brought[taken.key] = { value: taken.answer, digest, question: taken.question };
   }
   const head = { ...run.head, entryCount: kept.length, response: undefined };
   return given(run, head, claimant, brought, env, "again", kept);

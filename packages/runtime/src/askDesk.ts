@@ -1,0 +1,112 @@
+/**
+ * The questions of one attempt: which answer belongs to which, what is sent, and what is refused.
+ *
+ * Q1 An answer is used only for the exact question that it was given to (docs/design.md 3.5).
+ * Q2 A question whose capability the client did not declare ends the attempt before anything of that round is sent (8.3).
+ * Q3 A question that changes twice in a row under one key, without a deploy, is an error: the person would be asked for ever.
+ */
+import { RepriseError } from "@reprise/errors";
+import type { JsonValue } from "@reprise/journal";
+import { missingCapabilities } from "@reprise/protocol";
+import type { Ask } from "./asks.ts";
+import type { AttemptStart } from "./attempt.ts";
+import { askDigest } from "./digest.ts";
+import type { BroughtAnswer, PendingAsk } from "./runRecord.ts";
+
+/** What the desk tells the attempt. */
+export interface AskDeskEvents {
+  /** The client can't be asked this: the attempt ends. */
+  lacks(error: RepriseError): void;
+  /** The first question passed the capability check. */
+  readonly checked: (() => void) | undefined;
+}
+
+/** One attempt's desk. */
+export class AskDesk {
+  readonly #start: AttemptStart;
+  readonly #events: AskDeskEvents;
+  #refusalTaken = false;
+  #hasAsked = false;
+
+  constructor(start: AttemptStart, events: AskDeskEvents) {
+    this.#start = start;
+    this.#events = events;
+  }
+
+  /** Whether the handler received a refusal: a declined, cancelled or negative answer. */
+  get refusalTaken(): boolean {
+    return this.#refusalTaken;
+  }
+
+  /** The answer that the request brought for this very question. */
+  answerTo(ask: Ask<unknown>): BroughtAnswer | undefined {
+    const pending = this.#pendingOf(ask.key);
+    const brought = Object.hasOwn(this.#start.brought, ask.key) ? this.#start.brought[ask.key] : undefined;
+    if (pending !== undefined) return pending.question === ask.question ? brought : undefined;
+    if (brought !== undefined) return brought.question === ask.question ? brought : undefined;
+    // A yes that nobody was asked for must not count (docs/design.md 3.8).
+    if (ask.kind === "confirm" || ask.kind === "elicitUrl") return undefined;
+    return Object.hasOwn(this.#start.unasked, ask.key) ? this.#start.unasked[ask.key] : undefined;
+  }
+
+  /** The question will be sent. Returns the error that the handler gets instead, if there is one. */
+  open(ask: Ask<unknown>): RepriseError | undefined {
+    const unstable = this.#instabilityOf(ask);
+    if (unstable !== undefined) return unstable;
+    const required = missingCapabilities(ask.wire, this.#start.capabilities);
+    if (required !== undefined) {
+      const message = "the client did not declare a capability that this question needs";
+      this.#events.lacks(new RepriseError("MISSING_CAPABILITY", message, { data: { requiredCapabilities: required } }));
+    } else if (!this.#hasAsked) {
+      this.#hasAsked = true;
+      this.#events.checked?.();
+    }
+    return undefined;
+  }
+
+  /** Digest of key and question. */
+  askedAs(ask: Ask<unknown>): string {
+    return askDigest(ask.key, ask.question);
+  }
+
+  /** An answer was taken, now or on an earlier attempt. */
+  taken(ask: Ask<unknown>, answer: JsonValue): void {
+    if (ask.refused(answer)) this.#refusalTaken = true;
+  }
+
+  /** The question as it is recorded while it is open. */
+  pendingAsk(ask: Ask<unknown>): PendingAsk {
+    return {
+      key: ask.key,
+      question: ask.question,
+      asked: this.askedAs(ask),
+      wire: ask.wire,
+      text: ask.text,
+      changes: this.#changesOf(ask),
+      unfinished: 0,
+    };
+  }
+
+  #pendingOf(key: string): PendingAsk | undefined {
+    return this.#start.pending.find((ask) => ask.key === key);
+  }
+
+  /** How many times in a row the question has changed, this time included; the same question again ends the row. */
+  #changesOf(ask: Ask<unknown>): number {
+    const before = this.#pendingOf(ask.key);
+    if (before === undefined || before.question === ask.question) return 0;
+    return this.#start.version === this.#start.recordedVersion ? before.changes + 1 : 0;
+  }
+
+  #instabilityOf(ask: Ask<unknown>): RepriseError | undefined {
+    const before = this.#pendingOf(ask.key);
+    if (before === undefined || this.#changesOf(ask) < 2) return undefined;
+    const was = JSON.stringify(before.text);
+    const is = JSON.stringify(ask.text);
+    return new RepriseError(
+      "ASK_UNSTABLE",
+      `the question "${ask.key}" changed twice in a row: it was ${was} and is now ${is}; ask the same question on every attempt, or give each its own key`,
+      { data: { key: ask.key, before: before.text, now: ask.text } },
+    );
+  }
+}

@@ -1,0 +1,339 @@
+/**
+ * One attempt: the handler's function, executed once from its first line, and how that ends.
+ *
+ * Made by the engine for a claimed round (or a run that has no record yet); drives the replay cursor and the recorder; gives
+ * one outcome. It never claims, never seals, and writes to the store only through its fact sink.
+ *
+ * A1 The outcome is decided once. Afterwards every ctx call rejects with the suspension signal and no step starts.
+ * A2 A suspension is decided only when the handler has not settled, an ask is open, no ctx operation is in progress and
+ *    every entry is delivered (docs/design.md 3.3).
+ * A3 A handler's return waits for the steps it has started; what it throws does not undo them.
+ * A4 A stop is final: running steps end and are recorded, a returned value counts, anything thrown is interruption.
+ * A5 A lost lease or a failed write ends the attempt at once, and nothing it does afterwards is recorded.
+ */
+import { RepriseError } from "@reprise/errors";
+import { type Entry, type Mismatch, ReplayCursor, type ScheduleTurn } from "@reprise/journal";
+import { AskDesk } from "./askDesk.ts";
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
+import { type FactSink, Recorder } from "./recorder.ts";
+import type { BroughtAnswer, PendingAsk, RunHead, StepMark } from "./runRecord.ts";
+import { StateValues } from "./stateValues.ts";
+import { Suspension } from "./suspension.ts";
+import type { ClientCapabilities } from "./wireTypes.ts";
+
+/** What an attempt starts from. */
+export interface AttemptStart {
+  readonly entries: readonly Entry[];
+  /** Usable answers by ask key: they count only for the question that they were given to. */
+  readonly brought: Readonly<Record<string, BroughtAnswer>>;
+  /** Answers to questions that were not asked: only for `elicit`, `sample`, `listRoots` (docs/design.md 3.8). */
+  readonly unasked: Readonly<Record<string, BroughtAnswer>>;
+  /** The questions that `brought` answers. */
+  readonly pending: readonly PendingAsk[];
+  readonly state: Readonly<Record<string, string>>;
+  readonly drafts: RunHead["drafts"];
+  readonly marks: Readonly<Record<string, StepMark>>;
+  readonly openStepSince: number | undefined;
+  readonly stepStarted: boolean;
+  readonly startedAt: number;
+  /** Version of the handler now, and of the attempt that recorded `pending`. */
+  readonly version: string;
+  readonly recordedVersion: string;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** What an attempt works with. */
+export interface AttemptPorts {
+  readonly clock: Clock;
+  readonly turn: ScheduleTurn;
+  readonly log: Logger;
+  readonly sink: FactSink;
+  /** Longest silence of a handler while entries are undelivered. */
+  readonly replayStallMs: number;
+  /** How long an ended handler may take to clean up. */
+  readonly settleGraceMs: number;
+  readonly timeoutMs: number;
+  /** The first question passed the capability check. */
+  readonly asksChecked: (() => void) | undefined;
+}
+
+/** How an attempt ended. */
+export type AttemptOutcome =
+  | { readonly kind: "returned"; readonly value: unknown }
+  | { readonly kind: "threw"; readonly error: unknown }
+  | { readonly kind: "suspended"; readonly pending: readonly PendingAsk[] }
+  | { readonly kind: "interrupted"; readonly error: RepriseError | undefined }
+  | { readonly kind: "mismatched"; readonly mismatch: Mismatch }
+  /** Another attempt has the run. */
+  | { readonly kind: "fenced" }
+  | { readonly kind: "unrecorded"; readonly error: RepriseError };
+
+/** A rejection of the sink that means: the lease is lost. */
+export class Fenced extends Error {}
+
+/** One attempt. */
+export class Attempt implements OperationHost {
+  readonly start: AttemptStart;
+  readonly ports: AttemptPorts;
+  readonly recorder: Recorder;
+  readonly state: StateValues;
+  readonly desk: AskDesk;
+  readonly #cursor: ReplayCursor;
+  readonly #names = new Set<string>();
+  readonly #stopSteps = new AbortController();
+  readonly #cutSteps = new AbortController();
+  #signal: AbortController | undefined;
+  #outcome: AttemptOutcome | undefined;
+  #decide: (outcome: AttemptOutcome) => void = () => undefined;
+  #settled: { readonly value: unknown } | { readonly error: unknown } | undefined;
+  #onSettled: () => void = () => undefined;
+  #stopped: RepriseError | "gone" | undefined;
+  #cancelStall: (() => void) | undefined;
+  #cancelGrace: (() => void) | undefined;
+  #lastEntryAt: number;
+  /** `ctx.nothingDone` was called. */
+  saidNothingDone = false;
+
+  constructor(start: AttemptStart, ports: AttemptPorts) {
+    this.start = start;
+    this.ports = ports;
+    this.#lastEntryAt = start.startedAt;
+    this.#cursor = new ReplayCursor(
+      start.entries,
+      {
+        delivered: (entry) => {
+          this.#lastEntryAt = Math.max(this.#lastEntryAt, entry.at);
+        },
+        idle: (waiting) => this.#idle(waiting),
+        mismatch: (found) => this.#mismatched(found),
+      },
+      ports.turn,
+    );
+    this.recorder = new Recorder(
+      ports.sink,
+      start.stepStarted,
+      (entry) => this.#cursor.publish(entry),
+      (error) => this.#writeFailed(error),
+    );
+    this.desk = new AskDesk(start, {
+      lacks: (error) => this.#end({ kind: "interrupted", error }),
+      checked: ports.asksChecked,
+    });
+    this.state = new StateValues(start.state, start.drafts, (drafts) => this.recorder.noteDrafts(drafts));
+  }
+
+  /** Time of the newest entry that the handler received. */
+  get deliveredAt(): number {
+    return this.#lastEntryAt;
+  }
+
+  /** Aborts when the attempt is stopped. */
+  get signal(): AbortSignal {
+    this.#signal ??= new AbortController();
+    if (this.#stopped !== undefined || this.#outcome !== undefined) this.#signal.abort(new Suspension());
+    return this.#signal.signal;
+  }
+
+  /** Forbids further tries of running steps. */
+  get stopSteps(): AbortSignal {
+    return this.#stopSteps.signal;
+  }
+
+  /** Aborts running steps' functions. */
+  get cutSteps(): AbortSignal {
+    return this.#cutSteps.signal;
+  }
+
+  /** Executes the handler. Called once; never rejects. */
+  run(handler: () => unknown): Promise<AttemptOutcome> {
+    return new Promise((resolve) => {
+      this.#decide = resolve;
+      const cancelTimeout = this.ports.clock.after(this.ports.timeoutMs, () =>
+        this.stop(new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`)),
+      );
+      this.#armStall();
+      let value: unknown;
+      try {
+        value = handler();
+      } catch (error) {
+        this.#handlerSettled({ error }, cancelTimeout);
+        return;
+      }
+      if (!isThenable(value)) return this.#handlerSettled({ value }, cancelTimeout);
+      value.then(
+        (returned) => this.#handlerSettled({ value: returned }, cancelTimeout),
+        (error: unknown) => this.#handlerSettled({ error }, cancelTimeout),
+      );
+    });
+  }
+
+  /** Resolves when the handler has settled, or after the grace. Called after the outcome. */
+  cleanedUp(): Promise<void> {
+    if (this.#settled !== undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.ports.clock.after(this.ports.settleGraceMs, resolve);
+      this.#onSettled = () => {
+        cancel();
+        if (this.#settled !== undefined && "value" in this.#settled) {
+          this.ports.log.warn({}, "the handler returned after its attempt had ended: it caught the suspension signal, and what it returned is not used");
+        }
+        resolve();
+      };
+    });
+  }
+
+  /**
+   * Stops the attempt for good (A4).
+   * @param reason undefined: the last request that waited is gone
+   * @param cut also abort running steps
+   */
+  stop(reason?: RepriseError, cut = false): void {
+    if (this.#stopped !== undefined || this.#outcome !== undefined) return;
+    this.#stopped = reason ?? "gone";
+    this.#signal?.abort(new Suspension());
+    this.#stopSteps.abort();
+    if (cut) this.#cutSteps.abort();
+    for (const operation of this.#cursor.waiting) {
+      const pending = operation as Pending;
+      if (pending.isRunning) continue;
+      this.#cursor.withdraw(pending);
+      pending.reject(new Suspension());
+    }
+    this.#cursor.wake();
+    this.#watchStopped();
+  }
+
+  /** Ends the attempt because another has the run. */
+  fence(): void {
+    this.#end({ kind: "fenced" });
+  }
+
+  // What ctx calls ------------------------------------------------------------------------------------------------
+
+  /** Whether the attempt has ended or was stopped. */
+  get isOver(): boolean {
+    return this.#outcome !== undefined || this.#stopped !== undefined;
+  }
+
+  /** Throws the suspension signal once the attempt has ended or was stopped. */
+  check(): void {
+    if (this.isOver) throw new Suspension();
+  }
+
+  /** Claims a name for its one use in the run. */
+  claimName(kind: "step" | "read" | "ask", name: string, hint: string): void {
+    if (typeof name !== "string" || name === "") {
+      throw new RepriseError("NAME_REUSED", `a ${kind} needs a name, a text that is not empty`);
+    }
+    // Steps and reads share their names: a report that says "load order" must mean one thing.
+    const space = kind === "ask" ? "ask" : "operation";
+    if (this.#names.has(`${space} ${name}`)) {
+      throw new RepriseError("NAME_REUSED", `${kind} "${name}" is used twice in one run; ${hint}`, { data: { kind, name } });
+    }
+    this.#names.add(`${space} ${name}`);
+  }
+
+  /** Registers an operation; its promise never causes an unhandled rejection. */
+  request(make: (settle: { resolve: (value: unknown) => void; reject: (reason: unknown) => void }) => Pending): Promise<unknown> {
+    const promise = new Promise<unknown>((resolve, reject) => {
+      this.#cursor.request(make({ resolve, reject }));
+    });
+    promise.catch(() => undefined);
+    this.#armStall();
+    return promise;
+  }
+
+  // OperationHost -------------------------------------------------------------------------------------------------
+
+  readonly now = (): number => this.ports.clock.now();
+  readonly wake = (): void => this.#cursor.wake();
+  readonly mayStart = (): boolean =>
+    this.#stopped === undefined && (this.#settled === undefined || "value" in this.#settled);
+  readonly mayAsk = (): boolean => this.#stopped === undefined && this.#settled === undefined;
+
+  // How it ends ---------------------------------------------------------------------------------------------------
+
+  #idle(waiting: readonly unknown[]): void {
+    if (this.#settled !== undefined) return this.#endSettled(this.#settled);
+    if (this.#stopped !== undefined) return;
+    const open = waiting.filter((operation) => operation instanceof AskOperation && operation.isOpen) as AskOperation[];
+    if (open.length === 0) return;
+    this.#end({ kind: "suspended", pending: open.map((operation) => this.desk.pendingAsk(operation.ask)) });
+  }
+
+  /** A handler that ignores its signal has the grace after its last running step; what it does then is not part of the run. */
+  #watchStopped(): void {
+    this.#cancelGrace = this.ports.clock.after(this.ports.settleGraceMs, () => {
+      const isRunning = this.#cursor.waiting.some((operation) => (operation as Pending).isRunning);
+      if (isRunning) this.#watchStopped();
+      else this.#endStopped();
+    });
+  }
+
+  #mismatched(mismatch: Mismatch): void {
+    // A stopped handler threw before it came to all entries: that is interruption (A4).
+    const threw = this.#settled !== undefined && "error" in this.#settled;
+    if (this.#stopped !== undefined && threw) this.#endStopped();
+    else this.#end({ kind: "mismatched", mismatch });
+  }
+
+  #handlerSettled(settled: { readonly value: unknown } | { readonly error: unknown }, cancelTimeout: () => void): void {
+    cancelTimeout();
+    this.#settled = settled;
+    this.#onSettled();
+    if (this.#outcome !== undefined) return;
+    // Nothing was ever asked of ctx: there is nothing to wait for.
+    if (this.#cursor.length === 0 && this.#cursor.waiting.length === 0) this.#endSettled(settled);
+    else this.#cursor.settle();
+  }
+
+  #endSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
+    if ("value" in settled) this.#end({ kind: "returned", value: settled.value });
+    else if (this.#stopped !== undefined) this.#endStopped();
+    else this.#end({ kind: "threw", error: settled.error });
+  }
+
+  #endStopped(): void {
+    const error = this.#stopped instanceof RepriseError ? this.#stopped : undefined;
+    this.#end({ kind: "interrupted", error });
+  }
+
+  #writeFailed(error: unknown): void {
+    if (error instanceof Fenced) return this.#end({ kind: "fenced" });
+    const coded =
+      error instanceof RepriseError
+        ? error
+        : new RepriseError("STORE_UNAVAILABLE", "the store refused a write", { cause: error });
+    this.#end({ kind: "unrecorded", error: coded });
+  }
+
+  #end(outcome: AttemptOutcome): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    this.#cancelStall?.();
+    this.#cancelGrace?.();
+    const left = this.#cursor.waiting as readonly Pending[];
+    this.#cursor.end();
+    this.#stopSteps.abort();
+    if (outcome.kind !== "returned" && outcome.kind !== "threw") this.#signal?.abort(new Suspension());
+    const signal = new Suspension();
+    for (const operation of left) operation.reject(signal);
+    this.#decide(outcome);
+  }
+
+  #armStall(): void {
+    this.#cancelStall?.();
+    this.#cancelStall = undefined;
+    if (!this.#cursor.isReplaying || this.#outcome !== undefined) return;
+    this.#cancelStall = this.ports.clock.after(this.ports.replayStallMs, () => {
+      this.#cursor.stall();
+      this.#armStall();
+    });
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}

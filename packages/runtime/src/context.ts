@@ -1,0 +1,178 @@
+/**
+ * Builds `ctx`: checks every call at the door, then hands it to the attempt.
+ *
+ * Author mistakes (a name used twice, ctx inside a step, a form that asks for a secret) reject the one promise with a coded error and
+ * leave the run as it is; the handler may catch them like any other error.
+ */
+import { RepriseError } from "@reprise/errors";
+import type { JsonValue } from "@reprise/journal";
+import { type Ask, type AskKind, confirmAsk, elicitAsk, elicitUrlAsk, rootsAsk, sampleAsk } from "./asks.ts";
+import type { Attempt } from "./attempt.ts";
+import type {
+  Context,
+  ElicitOutcome,
+  ElicitUrlOutcome,
+  Root,
+  SampleResult,
+  StepContext,
+  StepOptions,
+} from "./contextTypes.ts";
+import { sha256 } from "./digest.ts";
+import { compileForm } from "./form.ts";
+import { AskOperation, ReadOperation, StepOperation } from "./operations.ts";
+import { passesLevel, type RunFacts } from "./runFacts.ts";
+import type { OutputOf } from "./schemaTypes.ts";
+import { seededRandom, seededUuid } from "./seeded.ts";
+import { AskCancelledError } from "./stepErrors.ts";
+import { runStep, stepScope } from "./stepRun.ts";
+import { stepOptionsOf } from "./stepOptions.ts";
+
+/** ctx of one attempt. */
+export function createContext(attempt: Attempt, facts: RunFacts): Context {
+  let lastProgress = Number.NEGATIVE_INFINITY;
+
+  const enter = (what: string): void => {
+    const step = stepScope.getStore();
+    if (step !== undefined) {
+      throw new RepriseError("CTX_IN_STEP", `ctx.${what} was called inside step "${step}"; call it before or after the step`, { data: { step } });
+    }
+    attempt.check();
+  };
+  /** Errors at the door become rejections that nobody has to handle. */
+  const guarded = <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return work();
+    } catch (error) {
+      const refused = Promise.reject(error) as Promise<T>;
+      refused.catch(() => undefined);
+      return refused;
+    }
+  };
+  const quiet = <T>(promise: Promise<T>): Promise<T> => {
+    promise.catch(() => undefined);
+    return promise;
+  };
+  const askFor = <T>(kind: AskKind, make: (key: string) => Ask<T>, key: string | undefined): Promise<T> => {
+    enter(kind);
+    const name = key ?? kind;
+    attempt.claimName("ask", name, `give each ask of this kind its own key: { key: "..." }`);
+    const ask = make(name) as Ask<unknown>;
+    return attempt.request((settle) => new AskOperation(ask, attempt, settle, attempt.desk)) as Promise<T>;
+  };
+
+  return {
+    confirm: (message, options = {}) =>
+      guarded(() => {
+        const answered = askFor("confirm", (key) => confirmAsk(key, message), options.key);
+        return quiet(
+          answered.then((answer) => {
+            if (answer !== "cancel") return answer;
+            if (options.onCancel === "throw") throw new AskCancelledError(options.key ?? "confirm");
+            return false;
+          }),
+        );
+      }),
+    elicit: <S extends Parameters<Context["elicit"]>[1]>(message: string, schema: S, options: Parameters<Context["elicit"]>[2] = {}) =>
+      guarded(
+        () =>
+          askFor(
+            "elicit",
+            (key) => elicitAsk(key, message, compileForm(schema, key, options.notSecret ?? [])),
+            options.key,
+          ) as Promise<ElicitOutcome<OutputOf<S>>>,
+      ),
+    elicitUrl: (message, url, options = {}) =>
+      guarded(() => {
+        const make = (key: string): ReturnType<typeof elicitUrlAsk> => {
+          const id = sha256(JSON.stringify(["elicitation", facts.runId(), key]));
+          return elicitUrlAsk(key, message, typeof url === "function" ? url({ id }) : url);
+        };
+        const answered = askFor("elicitUrl", make, options.key);
+        return quiet(
+          answered.then((action): ElicitUrlOutcome => (action === "accept" ? { action, completed: false } : { action })),
+        );
+      }),
+    sample: (params, options = {}) =>
+      guarded((): Promise<SampleResult> => askFor("sample", (key) => sampleAsk(key, params), options.key)),
+    listRoots: (options = {}) =>
+      guarded((): Promise<readonly Root[]> => askFor("listRoots", (key) => rootsAsk(key), options.key)),
+    step: <T>(name: string, fn: (step: StepContext) => Promise<T> | T, options: StepOptions<T> = {}) =>
+      guarded(() => {
+        enter("step");
+        const checked = stepOptionsOf(name, options);
+        attempt.claimName("step", name, "in a loop, put the item into the name");
+        return requestStep(attempt, facts, name, fn, checked);
+      }),
+    read: <T>(name: string, fn: () => Promise<T> | T) =>
+      guarded(() => {
+        enter("read");
+        attempt.claimName("read", name, "in a loop, put the item into the name");
+        return attempt.request((settle) => new ReadOperation(name, attempt, settle, fn)) as Promise<T>;
+      }),
+    state: attempt.state.view(() => enter("state")),
+    uuid: (name) => seededUuid(facts.seed(), name),
+    random: (name) => seededRandom(facts.seed(), name),
+    now: () => attempt.deliveredAt,
+    progress: (value, total, message) => {
+      if (attempt.isOver || facts.notifications?.progress === undefined) return;
+      if (!Number.isFinite(value) || value <= lastProgress) return;
+      lastProgress = value;
+      facts.notifications.progress(value, total, message);
+    },
+    log: (level, data: JsonValue, logger) => {
+      if (attempt.isOver || facts.notifications?.log === undefined || facts.logLevel === undefined) return;
+      if (passesLevel(level, facts.logLevel)) facts.notifications.log(level, data, logger);
+    },
+    nothingDone: (result) => {
+      enter("nothingDone");
+      if (attempt.recorder.stepStarted) {
+        throw new RepriseError("NOTHING_DONE_REFUSED", "ctx.nothingDone was called although a step of this run was started; return the result as it is");
+      }
+      attempt.saidNothingDone = true;
+      return result;
+    },
+    get signal() {
+      return attempt.signal;
+    },
+    get run() {
+      return { id: facts.runId(), round: facts.round };
+    },
+    caller: facts.caller,
+    client: facts.client,
+  };
+}
+
+function requestStep<T>(
+  attempt: Attempt,
+  facts: RunFacts,
+  name: string,
+  fn: (step: StepContext) => Promise<T> | T,
+  options: StepOptions<T>,
+): Promise<T> {
+  const { start, ports } = attempt;
+  const marked = Object.hasOwn(start.marks, name) ? start.marks[name]?.firstTriedAt : undefined;
+  const policy = options.onUncertain ?? "retry";
+  // Without a mark, only "retry" can have been started unseen: all other policies write one first.
+  const maybeStartedAt = marked ?? (policy === "retry" ? start.openStepSince : undefined);
+  const idempotencyKey = sha256(JSON.stringify(["step", facts.keySource(), options.key ?? name]));
+  return attempt.request(
+    (settle) =>
+      new StepOperation(
+        name,
+        attempt,
+        settle,
+        () => (policy === "retry" ? undefined : { firstTriedAt: ports.clock.now() }),
+        () =>
+          runStep({
+            name,
+            fn,
+            options,
+            idempotencyKey,
+            maybeStartedAt,
+            cut: attempt.cutSteps,
+            stop: attempt.stopSteps,
+            clock: ports.clock,
+          }),
+      ),
+  ) as Promise<T>;
+}

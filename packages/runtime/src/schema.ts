@@ -1,0 +1,121 @@
+/**
+ * Schemas, compiled once at start: published as JSON Schema, checked by the author's own library or by ajv.
+ *
+ * A Standard Schema validates with its library, so transformations and defaults are the author's; what is published
+ * is its JSON Schema form. Plain JSON Schema is validated by ajv (2020-12). An external `$ref` is never fetched: it is an error
+ * at start (MCP 2026-07-28, basic, "$ref Resolution").
+ */
+import { RepriseError } from "@reprise/errors";
+import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import addFormatsModule from "ajv-formats";
+import type { AnySchema, JsonSchema, SchemaIssue, StandardSchema } from "./schemaTypes.ts";
+
+const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => void;
+
+/** The outcome of a validation; `issues` is one readable line. */
+export type SchemaCheck =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: string };
+
+/** A schema ready for use. */
+export interface CompiledSchema {
+  /** What is published. */
+  readonly json: JsonSchema;
+  check(value: unknown): SchemaCheck | Promise<SchemaCheck>;
+}
+
+/** Whether an author's schema is a Standard Schema. */
+export function isStandardSchema(schema: AnySchema): schema is StandardSchema {
+  return (typeof schema === "object" || typeof schema === "function") && "~standard" in schema;
+}
+
+/**
+ * Compiles a schema.
+ * @param direction whose JSON Schema is published: what goes in, or what comes out
+ * @param where names the schema in errors, such as `tool "refund_order" input`
+ * @throws RepriseError SCHEMA_UNSUPPORTED or DEFINITION_INVALID
+ */
+export function compileSchema(schema: AnySchema, direction: "input" | "output", where: string): CompiledSchema {
+  if (!isStandardSchema(schema)) return compileJsonSchema(schema, where);
+  const json = toJsonSchema(schema, direction, where);
+  const { validate } = schema["~standard"];
+  return {
+    json,
+    check(value) {
+      const outcome = validate(value);
+      return outcome instanceof Promise ? outcome.then(toCheck) : toCheck(outcome);
+    },
+  };
+}
+
+function toCheck(outcome: Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>): SchemaCheck {
+  if (outcome.issues === undefined) return { ok: true, value: outcome.value };
+  return { ok: false, issues: outcome.issues.map(issueText).join("; ") };
+}
+
+function issueText(issue: SchemaIssue): string {
+  const path = (issue.path ?? [])
+    .map((part) => String(typeof part === "object" ? part.key : part))
+    .join(".");
+  return path === "" ? issue.message : `${path}: ${issue.message}`;
+}
+
+function compileJsonSchema(schema: JsonSchema, where: string): CompiledSchema {
+  // One instance a schema: `$id`s and anchors of different tools must not meet.
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
+  addFormats(ajv);
+  try {
+    const validate = ajv.compile(schema);
+    return {
+      json: schema,
+      check: (value) =>
+        validate(value)
+          ? { ok: true, value }
+          : { ok: false, issues: (validate.errors ?? []).map(ajvText).join("; ") },
+    };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RepriseError("DEFINITION_INVALID", `${where} is no usable JSON Schema: ${reason}`, { cause });
+  }
+}
+
+function ajvText(error: ErrorObject): string {
+  const path = error.instancePath.slice(1).replaceAll("/", ".");
+  return path === "" ? String(error.message) : `${path}: ${error.message}`;
+}
+
+interface JsonSchemaCompanion {
+  readonly input?: (options: { readonly target: string }) => unknown;
+  readonly output?: (options: { readonly target: string }) => unknown;
+}
+
+function toJsonSchema(schema: StandardSchema, direction: "input" | "output", where: string): JsonSchema {
+  const standard = schema["~standard"] as StandardSchema["~standard"] & { readonly jsonSchema?: JsonSchemaCompanion };
+  const { vendor } = standard;
+  const convert = standard.jsonSchema?.[direction];
+  if (convert === undefined) {
+    throw new RepriseError(
+      "SCHEMA_UNSUPPORTED",
+      `${where}: this ${vendor} schema can't become JSON Schema; install a release of ${vendor} with Standard JSON Schema support (zod 4.2 or newer has it), or give plain JSON Schema`,
+      { data: { vendor } },
+    );
+  }
+  let json: unknown;
+  try {
+    json = convert({ target: "draft-2020-12" });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RepriseError("SCHEMA_UNSUPPORTED", `${where} can't become JSON Schema: ${reason}`, { cause });
+  }
+  if (!isJsonObject(json)) {
+    throw new RepriseError("SCHEMA_UNSUPPORTED", `${where}: the ${vendor} schema gave no JSON Schema object`);
+  }
+  // Symbols and functions that libraries hang onto their output must not reach the wire.
+  return JSON.parse(JSON.stringify(json)) as JsonObject;
+}
+
+/** A member of a JSON object, own members only. */
+export function memberOf(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}

@@ -1,0 +1,76 @@
+/**
+ * `ctx.state` of one attempt.
+ *
+ * At the start of an attempt the values are what they were when the last round ended, also for a take-over
+ * (docs/design.md 2). A write that a started step may have seen is durable before that step; a later attempt of the round that
+ * writes the same key for the n-th time gets the recorded n-th value, so the step's inputs are the same.
+ */
+import { RepriseError } from "@reprise/errors";
+import type { RunState } from "./contextTypes.ts";
+import type { RunHead } from "./runRecord.ts";
+
+type Drafts = Record<string, (string | null)[]>;
+
+/** State values of one attempt. */
+export class StateValues {
+  readonly #values: Map<string, string>;
+  readonly #recorded: RunHead["drafts"];
+  readonly #drafts: Drafts = {};
+  readonly #changed: (drafts: RunHead["drafts"]) => void;
+
+  constructor(
+    start: Readonly<Record<string, string>>,
+    recorded: RunHead["drafts"],
+    changed: (drafts: RunHead["drafts"]) => void,
+  ) {
+    this.#values = new Map(Object.entries(start));
+    this.#recorded = recorded;
+    this.#changed = changed;
+  }
+
+  /** The values now. */
+  snapshot(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#values);
+  }
+
+  /** `ctx.state`; `check` throws once the attempt has ended. */
+  view(check: () => void): RunState {
+    return {
+      get: (key) => {
+        check();
+        return this.#values.get(key);
+      },
+      has: (key) => {
+        check();
+        return this.#values.has(key);
+      },
+      set: (key, value) => {
+        check();
+        requireString(key, "key");
+        requireString(value, "value");
+        this.#write(key, value);
+      },
+      delete: (key) => {
+        check();
+        const had = this.#values.has(key);
+        this.#write(key, null);
+        return had;
+      },
+    };
+  }
+
+  #write(key: string, value: string | null): void {
+    const own = Object.hasOwn(this.#drafts, key) ? (this.#drafts[key] ?? []) : [];
+    const recorded = Object.hasOwn(this.#recorded, key) ? this.#recorded[key]?.[own.length] : undefined;
+    const effective = recorded === undefined ? value : recorded;
+    Object.defineProperty(this.#drafts, key, { value: [...own, effective], enumerable: true, configurable: true, writable: true });
+    if (effective === null) this.#values.delete(key);
+    else this.#values.set(key, effective);
+    if (recorded === undefined) this.#changed({ ...this.#recorded, ...this.#drafts });
+  }
+}
+
+function requireString(value: unknown, what: string): void {
+  if (typeof value === "string") return;
+  throw new RepriseError("VALUE_UNSUPPORTED", `ctx.state takes strings; the ${what} is a ${typeof value}`);
+}
