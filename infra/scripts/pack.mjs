@@ -172,7 +172,7 @@ const manifest = publicManifest(packages);
 writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 for (const [from, to] of [
   ["packages/reprise/README.md", "README.md"],
-  ["CHANGELOG.md", "CHANGELOG.md"],
+  ["docs/CHANGELOG.md", "CHANGELOG.md"],
 ]) {
   if (existsSync(path.join(root, from))) cpSync(path.join(root, from), path.join(stage, to));
 }
