@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { type CpuProfile, summarize } from "./bench/cpuProfile.ts";
 import { HttpReplyReader } from "./bench/httpReply.ts";
 import { type Load, runLoad } from "./bench/loadClient.ts";
 import type { OperationSpec } from "./bench/operations.ts";
@@ -57,6 +58,36 @@ describe("statistics", () => {
     expect(isMet({ name: "b", value, target: { atLeast: 1.1 } })).toBe(false);
     expect(isMet({ name: "c", value, target: { atMost: 0.9 } })).toBe(false);
     expect(isMet({ name: "d", value })).toBeUndefined();
+  });
+});
+
+describe("the profile summary", () => {
+  const file = "file:///x/packages/front/src/runs.ts";
+  const profile: CpuProfile = {
+    nodes: [
+      { id: 1, callFrame: { functionName: "(root)", url: "", lineNumber: -1 }, children: [2, 5] },
+      { id: 2, callFrame: { functionName: "run", url: file, lineNumber: 9 }, children: [3, 4] },
+      { id: 3, callFrame: { functionName: "run", url: file, lineNumber: 9 } },
+      { id: 4, callFrame: { functionName: "emit", url: "node:events", lineNumber: 1 } },
+      { id: 5, callFrame: { functionName: "(idle)", url: "", lineNumber: -1 } },
+    ],
+    samples: [2, 3, 4, 5, 4],
+    timeDeltas: [1000, 1000, 1000, 5000, 1000],
+  };
+
+  test("gives shares of the busy time and counts a recursive function once", () => {
+    const { busyMs, parts, functions, oursInclusive } = summarize(profile, 0);
+    expect(busyMs).toBe(4);
+    expect(parts).toEqual([
+      { name: "front", share: 0.5 },
+      { name: "node", share: 0.5 },
+    ]);
+    expect(functions).toContainEqual({ name: "run  front/runs.ts:10", share: 0.5 });
+    expect(oursInclusive).toEqual([{ name: "run  front/runs.ts:10", share: 1 }]);
+  });
+
+  test("leaves out what was sampled while the server warmed up", () => {
+    expect(summarize(profile, 2.5).busyMs).toBe(2);
   });
 });
 

@@ -2,28 +2,15 @@
  * Suite `calls`: a tool call and a whole confirm flow, beside bare fastify and the official SDK.
  */
 
+import { confirmOnce, confirmRepeatable, echoCall } from "./calls.ts";
 import type { Sample } from "./loadProcess.ts";
 import { type Case, type Measured, measure } from "./measure.ts";
 import type { OperationSpec } from "./operations.ts";
 import { type ServerProcess, startServer } from "./processes.ts";
 import { pairedRatio } from "./stats.ts";
 import { type Ratio, type SuiteContext, type SuiteResult, samplesOf } from "./suite.ts";
-import {
-  confirmedText,
-  confirmOnceTool,
-  confirmRepeatableTool,
-  echoText,
-  echoTool,
-} from "./workload.ts";
 
 const concurrencies = [1, 64] as const;
-const call: OperationSpec = {
-  kind: "call",
-  tool: echoTool,
-  args: { text: echoText },
-  text: echoText,
-};
-
 /** Measures the suite. */
 export async function callsSuite(context: SuiteContext): Promise<SuiteResult> {
   const servers: ServerProcess[] = [];
@@ -37,24 +24,18 @@ export async function callsSuite(context: SuiteContext): Promise<SuiteResult> {
     const sdk = await start("sdk");
     const reprise = await start("reprise");
     const cases = concurrencies.flatMap((concurrency) => [
-      oneCase("fastify call", bare, bare.url, call, concurrency),
-      oneCase("sdk call", sdk, sdk.url, call, concurrency),
-      oneCase("reprise call", reprise, reprise.url, call, concurrency),
+      oneCase("fastify call", bare, bare.url, echoCall, concurrency),
+      oneCase("sdk call", sdk, sdk.url, echoCall, concurrency),
+      oneCase("reprise call", reprise, reprise.url, echoCall, concurrency),
       oneCase(
         "sdk confirm",
         sdk,
         new URL("/confirm", sdk.url).href,
-        confirm(confirmRepeatableTool),
+        confirmRepeatable,
         concurrency,
       ),
-      oneCase(
-        "reprise confirm repeatable",
-        reprise,
-        reprise.url,
-        confirm(confirmRepeatableTool),
-        concurrency,
-      ),
-      oneCase("reprise confirm once", reprise, reprise.url, confirm(confirmOnceTool), concurrency),
+      oneCase("reprise confirm repeatable", reprise, reprise.url, confirmRepeatable, concurrency),
+      oneCase("reprise confirm once", reprise, reprise.url, confirmOnce, concurrency),
     ]);
     const measured = await measure(cases, context.load, context.timing, context.onProgress);
     return { suite: "calls", ratios: ratiosOf(measured), measured, limits };
@@ -77,10 +58,6 @@ function oneCase(
   concurrency: number,
 ): Case {
   return { name: nameAt(name, concurrency), server, url, operation, concurrency };
-}
-
-function confirm(tool: string): OperationSpec {
-  return { kind: "confirm", tool, args: { orderId: "42" }, text: confirmedText };
 }
 
 function nameAt(name: string, concurrency: number): string {

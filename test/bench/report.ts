@@ -41,13 +41,15 @@ export function isMet({ value, target }: Ratio): boolean | undefined {
 /** The lines of one suite's report. */
 export function linesOf(result: SuiteResult): readonly string[] {
   return [
-    `Suite ${result.suite}: ratios (median of the rounds' ratios, least to greatest)`,
+    `Suite ${result.suite}`,
     ...result.ratios.map((ratio) => `  ${ratioLine(ratio)}`),
     "",
     `  ${columns(["case", "ops/s", "least-greatest", "p50 ms", "p99 ms", "CPU us/op", "others"])}`,
     ...result.measured.map((measured) => `  ${columns(figures(measured))}`),
     "",
     ...result.limits.map((limit) => `  - ${limit}`),
+    "",
+    ...(result.notes ?? []),
   ];
 }
 
@@ -59,6 +61,7 @@ export function conditionLines(conditions: Conditions): readonly string[] {
     `  node ${conditions.node}, ${conditions.cores} cores (${conditions.cpu}), kernel ${conditions.kernel}`,
     `  ${conditions.pinning}; ${conditions.code}`,
     `  ${timing.rounds} interleaved rounds of ${timing.durationMs} ms per case after ${timing.warmUpMs} ms of warm-up`,
+    "  ratios: median of the rounds' ratios, least to greatest",
     "  ops/s, p50 and p99 as seen by the client, median of the rounds; CPU us/op: time of the server's processes",
     "  per operation, in 10 ms ticks; others: cores used by other programs meanwhile, a measure of disturbance",
     "  not measured: other machines, networks, TLS, several server processes, memory, larger messages",

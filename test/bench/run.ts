@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- SUITE] [--json FILE] [--rounds N] [--seconds S] [--source]`: measures the suites named, or
- * all, prints ratios and conditions, and writes every sample to FILE. Exits with 0 whatever the figures are:
- * a slow machine is no defect.
+ * `npm run bench [-- SUITE...] [--json FILE] [--rounds N] [--seconds S] [--source]`
+ *
+ * Measures the suites named (`calls`, `steps`, `profile`; the first two when none is), prints ratios and
+ * conditions, and writes every sample to FILE. Exits with 0 whatever the figures are: a slow machine is no defect.
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -9,6 +10,7 @@ import { prepareCode } from "./build.ts";
 import { callsSuite } from "./callsSuite.ts";
 import type { Timing } from "./measure.ts";
 import { startLoadGenerator } from "./processes.ts";
+import { profileSuite } from "./profileSuite.ts";
 import { conditionLines, conditionsOf, linesOf } from "./report.ts";
 import { stepsSuite } from "./stepsSuite.ts";
 import type { Suite, SuiteResult } from "./suite.ts";
@@ -16,7 +18,10 @@ import type { Suite, SuiteResult } from "./suite.ts";
 const suites: ReadonlyMap<string, Suite> = new Map([
   ["calls", callsSuite],
   ["steps", stepsSuite],
+  ["profile", profileSuite],
 ]);
+/** Run when none is named. */
+const standard = ["calls", "steps"];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,7 +38,7 @@ const timing: Timing = {
   durationMs: positive("seconds", values.seconds) * 1000,
   warmUpMs: 4000,
 };
-const wanted = positionals.length === 0 ? [...suites.keys()] : positionals;
+const wanted = positionals.length === 0 ? standard : positionals;
 const chosen = wanted.map((name) => {
   const suite = suites.get(name);
   if (suite === undefined)

@@ -5,11 +5,12 @@
  * one is (latency of 5 - latency of 0) / 5, so the request itself, the run's own record and the load's time
  * cancel out on either side.
  */
+import { commitsPost, stepsCall } from "./calls.ts";
 import { type Case, type Measured, measure } from "./measure.ts";
 import { type ServerProcess, startServer } from "./processes.ts";
 import { pairedRatio } from "./stats.ts";
 import { type Ratio, type SuiteContext, type SuiteResult, samplesOf } from "./suite.ts";
-import { commitBytes, stepCounts, stepsText, stepsTool } from "./workload.ts";
+import { commitBytes, stepCounts } from "./workload.ts";
 
 const least = 0;
 const most = 5;
@@ -30,14 +31,14 @@ export async function stepsSuite(context: SuiteContext): Promise<SuiteResult> {
         name: commitsCase(count),
         server: commits,
         url: new URL(`/commits/${count}`, commits.url).href,
-        operation: { kind: "post", text: stepsText(count) },
+        operation: commitsPost(count),
         concurrency: 1,
       },
       {
         name: stepsCase(count),
         server: reprise,
         url: reprise.url,
-        operation: { kind: "call", tool: stepsTool(count), args: {}, text: stepsText(count) },
+        operation: stepsCall(count),
         concurrency: 1,
       },
     ]);

@@ -27,6 +27,8 @@ export interface SuiteResult {
   readonly measured: readonly Measured[];
   /** What the figures do not say; printed with them. */
   readonly limits: readonly string[];
+  /** Further lines for the report. */
+  readonly notes?: readonly string[];
 }
 
 export type Suite = (context: SuiteContext) => Promise<SuiteResult>;
