@@ -11,7 +11,7 @@ import process from "node:process";
 import { root } from "./setUp.mjs";
 
 const tools = [
-  ["biome", "ci", "--colors=off", "--error-on-warnings", "."],
+  ["biome", "ci", "--colors=off", "--error-on-warnings", "--max-diagnostics=200", "."],
   ["oxlint", "--type-aware", "--deny-warnings"],
   ["tsc", "-p", "test"],
   ["knip", "--no-config-hints"],
