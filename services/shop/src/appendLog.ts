@@ -28,15 +28,20 @@ export class AppendLog<Entry> {
   ): Promise<{ log: AppendLog<Entry>; entries: Entry[] }> {
     await mkdir(dirname(path), { recursive: true });
     const file = await open(path, "a+");
-    const text = await readFile(path);
-    const end = text.lastIndexOf("\n") + 1;
-    if (end < text.length) await file.truncate(end);
-    await file.sync();
-    await syncDirectory(dirname(path));
+    try {
+      const text = await readFile(path);
+      const end = text.lastIndexOf("\n") + 1;
+      if (end < text.length) await file.truncate(end);
+      await file.sync();
+      await syncDirectory(dirname(path));
 
-    const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);
-    const entries = lines.map((line, index) => parse(parseLine(line, `${path}:${index + 1}`)));
-    return { log: new AppendLog(file), entries };
+      const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);
+      const entries = lines.map((line, index) => parse(parseLine(line, `${path}:${index + 1}`)));
+      return { log: new AppendLog(file), entries };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   /** Resolves once the entry is on disk. */

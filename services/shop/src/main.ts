@@ -1,6 +1,6 @@
 /**
  * The shop as a program: starts the outside world (payment service and mail server, a process of its own), then
- * serves the shop's tools over MCP, and says where everything is. Ends both on SIGINT and SIGTERM.
+ * serves the shop's tools over MCP, and says where everything is. Ends both on SIGINT, SIGTERM and SIGHUP.
  */
 import { join } from "node:path";
 import process from "node:process";
@@ -52,7 +52,7 @@ async function startOutside(config: ShopConfig, dataDir: string): Promise<Outsid
 
 function nextSignal(): Promise<"signal"> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.once(signal, () => resolve("signal"));
     }
   });

@@ -5,7 +5,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import type { OutsideAddress, OutsideOptions } from "./outsideWorld.ts";
 
@@ -33,10 +32,10 @@ const report = z.union([
   z.object({ failed: z.string(), code: z.string().optional() }),
 ]);
 
-// Beside this file, and TypeScript exactly when this file is.
-const program = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "outside.ts" : "outside.js", import.meta.url),
-);
+// The program is TypeScript exactly when this file is.
+const program = import.meta.url.endsWith(".ts")
+  ? new URL("./outside.ts", import.meta.url)
+  : new URL("./outside.js", import.meta.url);
 
 /**
  * Starts it. `execArgv` is what node needs to run this source; default: what this process was started with.

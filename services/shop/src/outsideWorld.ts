@@ -4,8 +4,9 @@
  * It knows nothing of MCP or Reprise and shares no memory with them, so what it counted is evidence.
  */
 import { join } from "node:path";
-import { fastify } from "fastify";
+import { type FastifyInstance, fastify } from "fastify";
 import * as z from "zod";
+import { lockDirectory } from "./directoryLock.ts";
 import { MailServer } from "./mail/server.ts";
 import { PaymentBook } from "./payments/book.ts";
 import { Faults } from "./payments/faults.ts";
@@ -32,29 +33,40 @@ export interface OutsideWorld extends OutsideAddress {
 
 const mailLookup = z.object({ idempotencyKey: z.string().optional() });
 
-/** Opens both ledgers and listens. @throws the error of listen, with `code` `EADDRINUSE` for a busy port */
+/**
+ * Opens both ledgers and listens.
+ * @throws Error when another outside world has the directory; the error of listen, `EADDRINUSE` for a busy port
+ */
 export async function startOutsideWorld(options: OutsideOptions): Promise<OutsideWorld> {
-  const faults = new Faults();
-  const book = await PaymentBook.open(join(options.dataDir, "payments.jsonl"));
-  const mail = await MailServer.open(join(options.dataDir, "mails.jsonl"), faults);
-  const app = fastify({ forceCloseConnections: true });
-  servePayments(app, book, faults);
+  const { port, smtpPort, dataDir } = options;
+  // Undone in reverse order, so what listens closes before what it writes to.
+  const opened: (() => Promise<void>)[] = [await lockDirectory(dataDir)];
+  const close = async () => {
+    for (const undo of opened.splice(0).reverse()) await undo();
+  };
+  try {
+    const faults = new Faults();
+    const book = await PaymentBook.open(join(dataDir, "payments.jsonl"));
+    opened.push(() => book.close());
+    const mail = await MailServer.open(join(dataDir, "mails.jsonl"), faults);
+    opened.push(() => mail.close());
+    const app = fastify({ forceCloseConnections: true });
+    opened.push(() => app.close());
+    servePayments(app, book, faults);
+    serveMailLog(app, mail);
+
+    const url = await app.listen({ port, host: "127.0.0.1" });
+    return { url, smtpPort: await mail.listen(smtpPort), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function serveMailLog(app: FastifyInstance, mail: MailServer): void {
   app.get("/mails", ({ query }) => {
     const { idempotencyKey } = mailLookup.parse(query);
     if (idempotencyKey === undefined) return mail.mails();
     return mail.mails().filter((accepted) => accepted.idempotencyKey === idempotencyKey);
   });
-
-  const close = async () => {
-    await app.close();
-    await mail.close();
-    await book.close();
-  };
-  try {
-    const url = await app.listen({ port: options.port, host: "127.0.0.1" });
-    return { url, smtpPort: await mail.listen(options.smtpPort), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
