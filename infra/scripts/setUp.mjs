@@ -93,7 +93,8 @@ function npmPackagesThatDiffer() {
 }
 
 function installNpm(stale) {
-  process.stderr.write(`Installing npm packages (${stale.length} missing or changed).\n`);
+  const few = stale.length > 3 ? `${stale.length} packages` : stale.join(", ");
+  process.stderr.write(`Installing npm packages: missing or changed: ${few}.\n`);
   try {
     // Everything, also what only tests need: one state of node_modules for start, test and build.
     execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: root, stdio: "inherit" });
