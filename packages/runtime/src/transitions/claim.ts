@@ -100,13 +100,15 @@ export function claimByStatus(
 /** An ended run goes on from its failed step (docs/design.md 4.3). */
 export function claimAfterFailure(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transition<ClaimReply> {
   const { kept, standing } = cutAtFailure(run.entries());
-  const brought: Record<string, BroughtAnswer> = {};
+  // Entries, not assignments: an ask's key may be the name of an object's insides.
+  const brought: [key: string, answer: BroughtAnswer][] = [];
   for (const taken of standing) {
     const digest = run.head.settled[taken.key]?.answer;
-    if (digest !== undefined) brought[taken.key] = { value: taken.answer, digest, question: taken.question };
+    if (digest === undefined) continue;
+    brought.push([taken.key, { value: taken.answer, digest, question: taken.question }]);
   }
   const head = { ...run.head, entryCount: kept.length, response: undefined };
-  return given(run, head, claimant, brought, env, "again", kept);
+  return given(run, head, claimant, Object.fromEntries(brought), env, "again", kept);
 }
 
 /** The recorded response; an open question gets a newly sealed state, whose expiry is recorded first. */
@@ -129,7 +131,7 @@ function isMismatchOver(head: RunHead, env: TransitionEnv): boolean {
 }
 
 function sortAnswers(head: RunHead, input: ClaimRound): { readonly counted: Answers } | { readonly contradicts: string } {
-  const counted: Record<string, BroughtAnswer> = {};
+  const counted: [key: string, answer: BroughtAnswer][] = [];
   for (const [key, answer] of Object.entries(input.answers)) {
     const settled = Object.hasOwn(head.settled, key) ? head.settled[key] : undefined;
     if (settled !== undefined && input.asked.includes(settled.asked)) {
@@ -140,9 +142,9 @@ function sortAnswers(head: RunHead, input: ClaimRound): { readonly counted: Answ
     if (ask === undefined || !input.asked.includes(ask.asked)) continue;
     const standing = Object.hasOwn(head.brought, key) ? head.brought[key] : undefined;
     if (standing !== undefined && standing.digest !== answer.digest) return { contradicts: key };
-    counted[key] = answer;
+    counted.push([key, answer]);
   }
-  return { counted };
+  return { counted: Object.fromEntries(counted) };
 }
 
 function joined(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transition<ClaimReply> {

@@ -11,6 +11,7 @@ import type { ClaimFirst, ClaimReply } from "../storePort.ts";
 import { claimAfterFailure, claimByStatus, cleared, recorded } from "./claim.ts";
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
 import { newHead } from "./create.ts";
+import { isRecordedForGood } from "./progress.ts";
 
 /**
  * @param key the idempotency record of `input.scope`
@@ -27,8 +28,7 @@ export function claimFirst(
   if (!input.perCaller && key.principal !== input.principal) return otherCaller(key, run, input, env);
   if (key.argsDigest !== input.argsDigest) return { reply: { tag: "OTHER_ARGUMENTS" } };
   const { head } = run;
-  const recordedForGood = head.stepCompleted || !head.stepStarted;
-  if (head.status === "failed" || (head.status === "completed" && !recordedForGood)) {
+  if (head.status === "failed" || (head.status === "completed" && !isRecordedForGood(head))) {
     return claimAfterFailure(run, input, env);
   }
   if (head.status === "waiting") return recorded(run, input, env);

@@ -85,6 +85,8 @@ export function applyProgress(head: RunHead, progress: Progress, env: Transition
     ...head,
     sequence: progress.sequence,
     progressedAt: env.now,
+    // Entries come only after the whole journal fitted: this instance went on, a later mismatch is another one.
+    mismatchedAt: progress.entries.length > 0 ? undefined : head.mismatchedAt,
     entryCount: head.entryCount + progress.entries.length,
     stepStarted: head.stepStarted || progress.stepStarts,
     stepCompleted: head.stepCompleted || completes,
@@ -109,6 +111,11 @@ function applyMarks(
     else if (!next.has(name)) next.set(name, mark);
   }
   return Object.fromEntries(next);
+}
+
+/** Whether a returned result stands: no repeated first call looks for a failed step to go on from. */
+export function isRecordedForGood(head: RunHead): boolean {
+  return head.stepCompleted || !head.stepStarted;
 }
 
 /** A head whose round has ended. */
@@ -144,8 +151,9 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
           mismatchedAt: undefined,
           pending: [],
           brought: {},
-          drafts: end.to === "completed" ? {} : head.drafts,
-          state: end.to === "completed" ? end.state : head.state,
+          // A round that a repeated first call runs again must begin with what it began with before.
+          drafts: end.to === "completed" && isRecordedForGood(head) ? {} : head.drafts,
+          state: end.to === "completed" && isRecordedForGood(head) ? end.state : head.state,
           response: end.response,
           keyFree: end.keyFree,
         },
