@@ -89,6 +89,11 @@ export class ReplayCursor {
     return this.#position < this.#entries.length;
   }
 
+  /** All entries, delivered or not. */
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
   /** How many entries there are, delivered or not. */
   get length(): number {
     return this.#entries.length;

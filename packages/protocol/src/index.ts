@@ -31,3 +31,4 @@ export {
   resultEnding,
   resultResponse,
 } from "./responses.ts";
+export { UriTemplate } from "./uriTemplate.ts";

@@ -114,6 +114,7 @@ export class Attempt implements OperationHost {
     this.recorder = new Recorder(
       ports.sink,
       start.stepStarted,
+      Object.keys(start.marks),
       (entry) => this.#cursor.publish(entry),
       (error) => this.#writeFailed(error),
     );
@@ -127,6 +128,11 @@ export class Attempt implements OperationHost {
   /** Time of the newest entry that the handler received. */
   get deliveredAt(): number {
     return this.#lastEntryAt;
+  }
+
+  /** All entries of the run so far, those of earlier attempts first. */
+  get entries(): readonly Entry[] {
+    return this.#cursor.entries;
   }
 
   /** Aborts when the attempt is stopped. */

@@ -33,6 +33,17 @@ export type {
   ToolDefinition,
   ToolReturn,
 } from "./definition.ts";
+export type { Clock } from "./clock.ts";
+export { systemClock } from "./clock.ts";
+export type { RuntimeOptions } from "./engine.ts";
+export { createRuntime } from "./engine.ts";
+export { durationMs } from "./duration.ts";
+export type { Logger, LogLine } from "./logger.ts";
+export { silentLogger } from "./logger.ts";
+export { CallerError } from "./results.ts";
+export type { OpenReply, StateBinding, StateSealer } from "./stateTokens.ts";
+export { AskCancelledError, notDone, ReadError, StepError, UncertainStepError } from "./stepErrors.ts";
+export { isSuspension } from "./suspension.ts";
 export { defineServer, prompt, resource, resourceTemplate, tool } from "./definition.ts";
 export type {
   BroughtAnswer,

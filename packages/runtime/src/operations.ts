@@ -9,12 +9,10 @@ import {
   decodeValue,
   encodeValue,
   type Entry,
-  type JsonValue,
   type Operation,
 } from "@reprise/journal";
 import type { AskDesk } from "./askDesk.ts";
 import type { Ask } from "./asks.ts";
-import { digestOf } from "./digest.ts";
 import type { Recorder } from "./recorder.ts";
 import type { BroughtAnswer, StepMark } from "./runRecord.ts";
 import { ReadError, recordedError, StepError, UncertainStepError } from "./stepErrors.ts";
@@ -277,9 +275,4 @@ export class AskOperation implements Pending {
     this.#host.recorder.noteAnswer(entry, key, { asked: this.#desk.askedAs(this.ask), answer: brought.digest });
     return true;
   }
-}
-
-/** A brought answer from its value. */
-export function broughtAnswer(value: JsonValue): BroughtAnswer {
-  return { value, digest: digestOf(value) };
 }

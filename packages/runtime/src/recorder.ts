@@ -43,19 +43,23 @@ export class Recorder {
   #writing: Promise<void> | undefined;
   #failed = false;
   #flushWanted = false;
+  readonly #openMarks: Set<string>;
 
   /**
    * @param stepStarted whether the store knows already that a live step was started in this run
+   * @param marked steps that were started and not recorded
    * @param fail told once, with what a write was rejected with
    */
   constructor(
     sink: FactSink,
     stepStarted: boolean,
+    marked: readonly string[],
     publish: (entry: Entry) => void,
     fail: (error: unknown) => void,
   ) {
     this.#sink = sink;
     this.#stepStarted = stepStarted;
+    this.#openMarks = new Set(marked);
     this.#publish = publish;
     this.#fail = fail;
   }
@@ -63,6 +67,11 @@ export class Recorder {
   /** Whether a live step was started in this run, or is about to be. */
   get stepStarted(): boolean {
     return this.#stepStarted;
+  }
+
+  /** Whether a step of the run may have happened and has no recorded result. */
+  get hasOpenMarks(): boolean {
+    return this.#openMarks.size > 0;
   }
 
   /** A read or an answer: visible when its turn comes, durable later. */
@@ -85,6 +94,8 @@ export class Recorder {
   /** A mark to go out with the next write. */
   noteMark(step: string, mark: StepMark | null): void {
     this.#marks[step] = mark;
+    if (mark === null) this.#openMarks.delete(step);
+    else this.#openMarks.add(step);
   }
 
   /** A step's end: durable, then visible. */

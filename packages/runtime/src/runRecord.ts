@@ -161,6 +161,8 @@ export interface RunHead {
   readonly sequence: number;
   /** Handler version of the newest attempt. */
   readonly version: string;
+  /** Handler version of the attempt that asked `pending`. */
+  readonly askedVersion: string;
   readonly mismatchedAt: number | undefined;
   /** The key is free: the next first call starts a new run. */
   readonly keyFree: boolean;

@@ -153,6 +153,7 @@ function joined(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transit
   const reply = (joins: boolean): ClaimReply => ({ tag: "RUNNING", runId: origin.runId, epoch, round, joined: joins });
   // A stop is final: who comes now waits for the end and claims anew.
   if (claimant.waiterId === undefined || head.stopping) return { reply: reply(false) };
+  if (head.waiters.some((waiter) => waiter.id === claimant.waiterId)) return { reply: reply(true) };
   const waiters = [...head.waiters, { id: claimant.waiterId, holder: env.holder }];
   return { reply: reply(true), write: { head: { ...head, waiters } } };
 }

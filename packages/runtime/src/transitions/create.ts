@@ -38,6 +38,7 @@ export function newHead(
     entryCount: 0,
     sequence: 0,
     version,
+    askedVersion: version,
     mismatchedAt: undefined,
     keyFree: false,
     stateGivenOut: false,

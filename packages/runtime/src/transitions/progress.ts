@@ -132,6 +132,7 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
           openStepSince: undefined,
           mismatchedAt: undefined,
           pending: end.pending,
+          askedVersion: head.version,
           brought: {},
           drafts: {},
           state: end.state,

@@ -1,0 +1,181 @@
+/**
+ * The engine: one runtime over a server definition, a store, and keys for request states.
+ *
+ * E1 `execute` never rejects; whatever goes wrong is a reply.
+ * E2 A state decides the lane of its run: once or repeatable is sealed in it (docs/design.md 4.1).
+ */
+import { randomBytes } from "node:crypto";
+import { isRepriseError, RepriseError } from "@reprise/errors";
+import { immediateTurns, type ScheduleTurn } from "@reprise/journal";
+import { readAnswers } from "./answers.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { compileServer } from "./compile.ts";
+import type { Duration, ServerDefinition } from "./definition.ts";
+import { durationMs } from "./duration.ts";
+import { type EngineDeps, runnable } from "./engineDeps.ts";
+import { type Logger, silentLogger } from "./logger.ts";
+import { executeOnce } from "./onceLane.ts";
+import { executeRepeatable } from "./repeatableLane.ts";
+import type { RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
+import { type StateSealer, StateTokens } from "./stateTokens.ts";
+import type { RunStore } from "./storePort.ts";
+import { guardUnhandledSuspensions } from "./suspension.ts";
+import { Sweeper } from "./sweep.ts";
+
+/** Options of `createRuntime`. */
+export interface RuntimeOptions {
+  readonly server: ServerDefinition;
+  /** Where once runs live. `"none"`: everything runs as repeatable (docs/design.md 4.1). */
+  readonly store: RunStore | "none";
+  readonly sealer: StateSealer;
+  /** Part of what states are bound to. Default `"reprise"`. */
+  readonly namespace?: string;
+  /** How long a question may stay open. Default `"24h"`. */
+  readonly requestStateLifetime?: Duration;
+  /** Longest sealed state, in bytes. Default 32768. */
+  readonly maxRequestStateBytes?: number;
+  /** Longest silence of a handler while journal entries are undelivered. Default 30000. */
+  readonly replayStallMs?: number;
+  /** How long an ended handler may clean up before its response goes. Default 1000. */
+  readonly settleGraceMs?: number;
+  /** How long a second request of a round waits for the first. Default 45000. */
+  readonly joinTimeoutMs?: number;
+  /** How long `close` waits for running attempts. Default 10000. */
+  readonly drainTimeoutMs?: number;
+  /** Attempts of this process at one time; more get BUSY. Default 1000. */
+  readonly maxConcurrentAttempts?: number;
+  /** Whether this process goes on with runs whose attempt died. Default true. */
+  readonly sweep?: boolean;
+  readonly clock?: Clock;
+  readonly turn?: ScheduleTurn;
+  readonly logger?: Logger;
+}
+
+const defaults = {
+  maxRequestStateBytes: 32 * 1024,
+  replayStallMs: 30_000,
+  settleGraceMs: 1000,
+  joinTimeoutMs: 45_000,
+  drainTimeoutMs: 10_000,
+  maxConcurrentAttempts: 1000,
+};
+
+/**
+ * Makes a runtime.
+ * @throws RepriseError DEFINITION_INVALID, SCHEMA_UNSUPPORTED or CONFIG_INVALID
+ */
+export function createRuntime(options: RuntimeOptions): Runtime {
+  guardUnhandledSuspensions();
+  const settings = { ...defaults, ...withoutUndefined(options) };
+  const catalog = compileServer(options.server);
+  const clock = options.clock ?? systemClock;
+  const log = options.logger ?? silentLogger;
+  const audience = `${options.namespace ?? "reprise"} ${options.server.name}`;
+  const store = options.store === "none" ? undefined : options.store;
+  if (store === undefined) requireNoKeys(options.server);
+  const deps: EngineDeps = {
+    catalog,
+    store,
+    tokens: new StateTokens(options.sealer, audience, clock, log, settings.maxRequestStateBytes),
+    clock,
+    turn: options.turn ?? immediateTurns,
+    log,
+    audience,
+    requestStateLifetimeMs: durationMs(options.requestStateLifetime ?? "24h", "requestStateLifetime"),
+    replayStallMs: settings.replayStallMs,
+    settleGraceMs: settings.settleGraceMs,
+    joinTimeoutMs: settings.joinTimeoutMs,
+    random: () => randomBytes(18).toString("base64url"),
+    attempts: new Set(),
+  };
+  const sweeper = store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
+  sweeper?.start();
+  return new Engine(deps, settings, sweeper);
+}
+
+class Engine implements Runtime {
+  readonly catalog: Runtime["catalog"];
+  readonly #deps: EngineDeps;
+  readonly #settings: typeof defaults;
+  readonly #sweeper: Sweeper | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(deps: EngineDeps, settings: typeof defaults, sweeper: Sweeper | undefined) {
+    this.catalog = deps.catalog;
+    this.#deps = deps;
+    this.#settings = settings;
+    this.#sweeper = sweeper;
+  }
+
+  async execute(request: RunRequest): Promise<RunReply> {
+    try {
+      return await this.#dispatch(request);
+    } catch (error) {
+      if (isRepriseError(error)) return { kind: "error", error };
+      this.#deps.log.error({ err: error, method: request.method, target: request.target }, "the engine failed");
+      return { kind: "error", error: new RepriseError("INTERNAL", "the server failed; its log says how", { cause: error }) };
+    }
+  }
+
+  async health(): Promise<{ readonly ok: boolean; readonly reason?: string }> {
+    if (this.#closing !== undefined) return { ok: false, reason: "closing" };
+    return this.#deps.store?.health() ?? { ok: true };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #dispatch(request: RunRequest): Promise<RunReply> {
+    const { attempts, store } = this.#deps;
+    if (this.#closing !== undefined || attempts.size >= this.#settings.maxConcurrentAttempts) {
+      const why = this.#closing === undefined ? "the server runs as many calls as it may" : "the server is stopping";
+      throw new RepriseError("BUSY", `${why}; repeat the request`, { data: { retryAfterMs: 1000 } });
+    }
+    const answers = readAnswers(request.inputResponses);
+    if (request.requestState !== undefined) return this.#resume(request, answers);
+    if (store === undefined || runnable(request).effects === "repeatable") {
+      return executeRepeatable(this.#deps, request, answers, undefined);
+    }
+    return executeOnce(this.#deps, store, request, answers, undefined);
+  }
+
+  async #resume(request: RunRequest, answers: ReturnType<typeof readAnswers>): Promise<RunReply> {
+    const { tokens, store } = this.#deps;
+    const { state, expired } = await tokens.open(request.requestState, tokens.bindingOf(request), request);
+    if (state.kind === "repeatable") return executeRepeatable(this.#deps, request, answers, state);
+    // A once run's record is elsewhere: this process can't know it.
+    if (store === undefined) throw tokens.refuse("no_store", request);
+    return executeOnce(this.#deps, store, request, answers, { state, expired });
+  }
+
+  async #close(): Promise<void> {
+    const { attempts, clock, store } = this.#deps;
+    this.#sweeper?.close();
+    const drained = clock.monotonic() + this.#settings.drainTimeoutMs;
+    const draining = new RepriseError("INTERRUPTED", "the server is stopping; repeat the same request", { data: { retryAfterMs: 1000 } });
+    while (attempts.size > 0 && clock.monotonic() < drained) await tick(clock);
+    for (const attempt of attempts) (attempt as { stop(reason?: RepriseError): void }).stop(draining);
+    const forced = clock.monotonic() + this.#settings.settleGraceMs * 2;
+    while (attempts.size > 0 && clock.monotonic() < forced) await tick(clock);
+    await store?.close();
+  }
+}
+
+const tick = (clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(10, resolve);
+  });
+
+function withoutUndefined<T extends object>(options: T): Partial<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+function requireNoKeys(server: ServerDefinition): void {
+  for (const one of [...(server.tools ?? []), ...(server.prompts ?? []), ...(server.resources ?? []), ...(server.resourceTemplates ?? [])]) {
+    if (one.idempotency !== undefined) {
+      throw new RepriseError("DEFINITION_INVALID", `"${one.name}" has an idempotency key, which needs a store; this server has store: "none"`);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What the lanes of the engine share.
+ */
+import type { ScheduleTurn } from "@reprise/journal";
+import type { Clock } from "./clock.ts";
+import type { RunnableHandler } from "./compile.ts";
+import type { Logger } from "./logger.ts";
+import type { Catalog, RunRequest } from "./runtimeTypes.ts";
+import type { StateTokens } from "./stateTokens.ts";
+import type { RunStore } from "./storePort.ts";
+
+/** Everything that a lane needs. */
+export interface EngineDeps {
+  readonly catalog: Catalog;
+  readonly store: RunStore | undefined;
+  readonly tokens: StateTokens;
+  readonly clock: Clock;
+  readonly turn: ScheduleTurn;
+  readonly log: Logger;
+  readonly audience: string;
+  readonly requestStateLifetimeMs: number;
+  readonly replayStallMs: number;
+  readonly settleGraceMs: number;
+  /** How long a joiner waits before it gets IN_FLIGHT. */
+  readonly joinTimeoutMs: number;
+  /** Random text of at least 128 bits, base64url. */
+  readonly random: () => string;
+  /** Told when an attempt begins and ends: draining waits for the running ones. */
+  readonly attempts: Set<{ stop(): void }>;
+}
+
+/** Expiry of a state that is sealed now for this handler. */
+export function stateExpiry(deps: EngineDeps, handler: RunnableHandler): number {
+  return deps.clock.now() + Math.min(handler.answerWithinMs ?? deps.requestStateLifetimeMs, deps.requestStateLifetimeMs);
+}
+
+/** The handler of a request: only this package makes handlers, and all of them can run. */
+export function runnable(request: Pick<RunRequest, "handler">): RunnableHandler {
+  return request.handler as RunnableHandler;
+}

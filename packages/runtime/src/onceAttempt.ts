@@ -1,0 +1,211 @@
+/**
+ * One attempt of a once run, from its claim to its recorded outcome.
+ *
+ * Used by requests (`onceLane.ts`) and by the sweep. Whoever calls has the claim; this has the attempt.
+ *
+ * B1 No outcome is returned before it is recorded under the attempt's epoch (docs/design.md 4.2).
+ * B2 The key is free only when it is certain that no step happened (4.3).
+ */
+import { isRepriseError, RepriseError } from "@reprise/errors";
+import type { Entry } from "@reprise/journal";
+import { Attempt, type AttemptOutcome, type AttemptStart, Fenced } from "./attempt.ts";
+import type { Caller, ClientIdentity } from "./caller.ts";
+import { createContext } from "./context.ts";
+import type { RunnableHandler } from "./compile.ts";
+import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
+import { mismatchError } from "./mismatch.ts";
+import type { OnceSink } from "./onceSink.ts";
+import { failureResponse } from "./results.ts";
+import type { PendingAsk, RecordedResponse, RunHead, RunOrigin } from "./runRecord.ts";
+import type { NotificationSink } from "./runtimeTypes.ts";
+import type { RoundEnd } from "./storePort.ts";
+import type { LogLevel } from "./wireTypes.ts";
+
+/** What the attempt starts from; `head` and `entries` are empty for a run that has no record yet. */
+export interface OnceStart {
+  readonly handler: RunnableHandler;
+  readonly args: unknown;
+  readonly target: string;
+  readonly origin: () => RunOrigin;
+  readonly startedAt: number;
+  readonly head: RunHead | undefined;
+  readonly entries: readonly Entry[];
+  readonly caller: Caller;
+  readonly client: ClientIdentity;
+  readonly notifications: NotificationSink | undefined;
+  readonly logLevel: LogLevel | undefined;
+}
+
+/** What became of it, recorded. */
+export type OnceOutcome =
+  | { readonly kind: "recorded"; readonly response: RecordedResponse }
+  | {
+      readonly kind: "suspended";
+      readonly pending: readonly PendingAsk[];
+      readonly round: number;
+      readonly stateExpiresAt: number;
+    }
+  /** Someone else has the run: wait for the outcome there. */
+  | { readonly kind: "fenced" }
+  | { readonly kind: "failed"; readonly error: RepriseError };
+
+/** A running attempt. */
+export interface RunningOnce {
+  readonly outcome: Promise<OnceOutcome>;
+  /** The last request that waited is gone, or the process drains. */
+  stop(reason?: RepriseError): void;
+}
+
+const nothing = {};
+
+/** Starts the attempt. */
+export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): RunningOnce {
+  const { handler, head } = from;
+  const start: AttemptStart = {
+    entries: from.entries,
+    brought: head?.brought ?? nothing,
+    unasked: nothing,
+    pending: head?.pending ?? [],
+    state: head?.state ?? nothing,
+    drafts: head?.drafts ?? nothing,
+    marks: head?.marks ?? nothing,
+    openStepSince: head?.openStepSince,
+    stepStarted: head?.stepStarted ?? false,
+    startedAt: from.startedAt,
+    version: handler.version,
+    recordedVersion: head?.askedVersion ?? handler.version,
+    capabilities: from.client.capabilities,
+  };
+  const attempt = new Attempt(start, {
+    clock: deps.clock,
+    turn: deps.turn,
+    log: deps.log,
+    sink,
+    replayStallMs: deps.replayStallMs,
+    settleGraceMs: deps.settleGraceMs,
+    timeoutMs: handler.timeoutMs,
+    asksChecked: from.notifications?.asksChecked,
+  });
+  sink.attach({ fenced: () => attempt.fence(), stopping: () => attempt.stop() });
+  const ctx = createContext(attempt, {
+    runId: () => from.origin().runId,
+    seed: () => from.origin().seed,
+    keySource: () => keySourceOf(from.origin()),
+    round: head?.round ?? 0,
+    caller: from.caller,
+    client: from.client,
+    notifications: from.notifications,
+    logLevel: from.logLevel,
+    handlerName: handler.label,
+  });
+  const running = { stop: (reason?: RepriseError) => attempt.stop(reason) };
+  deps.attempts.add(running);
+  const outcome = attempt
+    .run(() => handler.run(from.args, ctx))
+    .then((ended) => record(deps, sink, from, attempt, ended))
+    .finally(() => {
+      sink.close();
+      deps.attempts.delete(running);
+    });
+  return { outcome, stop: running.stop };
+}
+
+/** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
+export function keySourceOf(origin: RunOrigin): string {
+  return origin.key === undefined ? origin.runId : `${origin.key.scope}:${origin.key.generation}`;
+}
+
+async function record(
+  deps: EngineDeps,
+  sink: OnceSink,
+  from: OnceStart,
+  attempt: Attempt,
+  ended: AttemptOutcome,
+): Promise<OnceOutcome> {
+  try {
+    return await recordOutcome(deps, sink, from, attempt, ended);
+  } catch (error) {
+    if (error instanceof Fenced) return { kind: "fenced" };
+    if (isRepriseError(error)) return { kind: "failed", error };
+    return { kind: "failed", error: new RepriseError("STORE_UNAVAILABLE", "the outcome could not be recorded", { cause: error, data: { retryAfterMs: 1000 } }) };
+  } finally {
+    await attempt.cleanedUp();
+  }
+}
+
+async function recordOutcome(
+  deps: EngineDeps,
+  sink: OnceSink,
+  from: OnceStart,
+  attempt: Attempt,
+  ended: AttemptOutcome,
+): Promise<OnceOutcome> {
+  const { handler } = from;
+  await attempt.recorder.quiet();
+  const end = (to: RoundEnd): Promise<void> => sink.end(attempt.recorder.rest(), to);
+  const hasRecord = sink.ref !== undefined;
+  switch (ended.kind) {
+    case "returned":
+    case "threw": {
+      const failure = ended.kind === "threw" ? { error: ended.error } : undefined;
+      const settled = failure ?? (await rendered(handler, ended as { readonly value: unknown }, from.target));
+      const failed = "error" in settled;
+      if (failed && !isRepriseError(settled.error)) {
+        deps.log.error({ err: settled.error, run: from.origin().runId, handler: handler.name }, "the handler failed");
+      }
+      const response = failed ? failureResponse(handler.kind, settled.error, from.origin().runId) : settled.response;
+      if (hasRecord) {
+        const keyFree = isKeyFree(attempt, from.head, failed);
+        await end({ to: failed ? "failed" : "completed", response, state: attempt.state.snapshot(), keyFree });
+      }
+      return { kind: "recorded", response };
+    }
+    case "suspended": {
+      const stateExpiresAt = stateExpiry(deps, handler);
+      await end({ to: "waiting", pending: ended.pending, state: attempt.state.snapshot(), stateExpiresAt });
+      return { kind: "suspended", pending: ended.pending, round: (from.head?.round ?? 0) + 1, stateExpiresAt };
+    }
+    case "interrupted": {
+      if (hasRecord) await end({ to: "interrupted" });
+      return {
+        kind: "failed",
+        error:
+          ended.error ??
+          new RepriseError("INTERRUPTED", "the attempt was stopped because nobody waited for it; repeat the same request", { data: { retryAfterMs: 100 } }),
+      };
+    }
+    case "mismatched": {
+      if (hasRecord) await end({ to: "mismatched" });
+      const versions = { recorded: from.head?.version ?? handler.version, now: handler.version };
+      const error = mismatchError(ended.mismatch, handler.label, versions);
+      deps.log.error({ err: error, run: from.origin().runId }, "a handler does not fit its journal");
+      return { kind: "failed", error };
+    }
+    case "fenced":
+      return { kind: "fenced" };
+    case "unrecorded":
+      return { kind: "failed", error: ended.error };
+  }
+}
+
+async function rendered(
+  handler: RunnableHandler,
+  ended: { readonly value: unknown },
+  target: string,
+): Promise<{ readonly response: RecordedResponse } | { readonly error: unknown }> {
+  try {
+    return { response: { kind: "complete", result: await handler.render(ended.value, target) } };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function isKeyFree(attempt: Attempt, head: RunHead | undefined, failed: boolean): boolean {
+  if (head?.openStepPossible === true || attempt.recorder.hasOpenMarks) return false;
+  if (attempt.recorder.stepStarted) {
+    const steps = attempt.entries.filter((entry) => entry.kind === "step_completed" || entry.kind === "step_failed");
+    return steps.length > 0 && steps.every((entry) => entry.kind === "step_failed" && entry.outcome === "not_done");
+  }
+  // Without a step nobody but the handler knows what it did: what it threw, a refused question and `nothingDone` say nothing.
+  return failed || attempt.desk.refusalTaken || attempt.saidNothingDone;
+}

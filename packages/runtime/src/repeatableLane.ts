@@ -1,0 +1,126 @@
+/**
+ * Runs whose effects may repeat: the token carries the journal, the store is never touched (docs/design.md 4.1).
+ */
+import { isRepriseError, RepriseError } from "@reprise/errors";
+import type { Entry } from "@reprise/journal";
+import type { Answers } from "./answers.ts";
+import { Attempt, type AttemptOutcome, type AttemptStart } from "./attempt.ts";
+import { createContext } from "./context.ts";
+import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
+import { mismatchError } from "./mismatch.ts";
+import { inputRequestsOf, replyOfRecorded } from "./replies.ts";
+import { failureResponse } from "./results.ts";
+import type { PendingAsk } from "./runRecord.ts";
+import type { RunReply, RunRequest } from "./runtimeTypes.ts";
+import type { RepeatableState } from "./stateTokens.ts";
+
+const noSink = { write: () => undefined };
+const nothing = {};
+const none: readonly never[] = [];
+
+/** Executes one round. Rejects with RepriseErrors that are replies. */
+export async function executeRepeatable(
+  deps: EngineDeps,
+  request: RunRequest,
+  answers: Answers,
+  opened: RepeatableState | undefined,
+): Promise<RunReply> {
+  const handler = runnable(request);
+  const round = opened?.round ?? 0;
+  const runId = lazy(() => opened?.run ?? deps.random());
+  const seed = lazy(() => opened?.seed ?? deps.random());
+  const startedAt = opened?.startedAt ?? deps.clock.now();
+  const start: AttemptStart = {
+    entries: opened?.entries ?? (none as readonly Entry[]),
+    brought: opened === undefined ? nothing : answers,
+    unasked: opened === undefined && handler.effects === "repeatable" ? answers : nothing,
+    pending: (opened?.pending ?? none) as readonly PendingAsk[],
+    state: opened?.state ?? nothing,
+    drafts: nothing,
+    marks: nothing,
+    openStepSince: undefined,
+    stepStarted: false,
+    startedAt,
+    version: handler.version,
+    recordedVersion: opened?.version ?? handler.version,
+    capabilities: request.client.capabilities,
+  };
+  const attempt = new Attempt(start, {
+    clock: deps.clock,
+    turn: deps.turn,
+    log: deps.log,
+    sink: noSink,
+    replayStallMs: deps.replayStallMs,
+    settleGraceMs: deps.settleGraceMs,
+    timeoutMs: handler.timeoutMs,
+    asksChecked: request.notifications?.asksChecked,
+  });
+  const ctx = createContext(attempt, {
+    runId,
+    seed,
+    keySource: runId,
+    round,
+    caller: request.caller,
+    client: request.client,
+    notifications: request.notifications,
+    logLevel: request.logLevel,
+    handlerName: handler.label,
+  });
+  const running = { stop: () => attempt.stop(undefined, true) };
+  deps.attempts.add(running);
+  request.disconnected.addEventListener("abort", running.stop, { once: true });
+  let outcome: AttemptOutcome;
+  try {
+    outcome = await attempt.run(() => handler.run(request.args, ctx));
+    await attempt.cleanedUp();
+  } finally {
+    deps.attempts.delete(running);
+    request.disconnected.removeEventListener("abort", running.stop);
+  }
+  switch (outcome.kind) {
+    case "returned":
+      try {
+        return { kind: "complete", result: await handler.render(outcome.value, request.target) };
+      } catch (error) {
+        return failed(deps, request, error, runId());
+      }
+    case "threw":
+      return failed(deps, request, outcome.error, runId());
+    case "suspended": {
+      const state: RepeatableState = {
+        kind: "repeatable",
+        run: runId(),
+        round: round + 1,
+        seed: seed(),
+        startedAt,
+        version: handler.version,
+        entries: attempt.entries,
+        state: attempt.state.snapshot(),
+        pending: outcome.pending.map(({ key, question, changes, text }) => ({ key, question, changes, text: changes === 0 ? "" : text })),
+      };
+      const answerBeforeMs = stateExpiry(deps, handler);
+      const requestState = await deps.tokens.seal(state, deps.tokens.bindingOf(request), answerBeforeMs);
+      return { kind: "input_required", inputRequests: inputRequestsOf(outcome.pending), requestState, answerBeforeMs };
+    }
+    case "interrupted":
+      throw outcome.error ?? new RepriseError("INTERRUPTED", "the call was stopped because its request was gone");
+    case "mismatched":
+      throw mismatchError(outcome.mismatch, handler.label, { recorded: start.recordedVersion, now: handler.version });
+    case "fenced":
+    case "unrecorded":
+      throw new RepriseError("INTERNAL", "a run without a record can't lose one");
+  }
+}
+
+function failed(deps: EngineDeps, request: RunRequest, error: unknown, runId: string): RunReply {
+  if (!isRepriseError(error)) deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
+  return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
+}
+
+function lazy(make: () => string): () => string {
+  let value: string | undefined;
+  return () => {
+    value ??= make();
+    return value;
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * The facts of a run that never change, taken from its first request.
+ */
+import type { EngineDeps } from "./engineDeps.ts";
+import { stableParams } from "./digest.ts";
+import { RECORD_FORMAT, type RunOrigin } from "./runRecord.ts";
+import type { RunRequest } from "./runtimeTypes.ts";
+
+/** The origin of a run that this request starts. */
+export function newOrigin(
+  deps: Pick<EngineDeps, "random">,
+  request: RunRequest,
+  runId: string,
+  startedAt: number,
+  key: RunOrigin["key"],
+): RunOrigin {
+  const { method, target, handler, caller, client } = request;
+  return {
+    format: RECORD_FORMAT,
+    runId,
+    method,
+    handler: { kind: handler.kind, name: handler.name },
+    target,
+    params: stableParams(request.params),
+    caller,
+    client,
+    seed: deps.random(),
+    key,
+    startedAt,
+  };
+}

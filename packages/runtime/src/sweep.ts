@@ -1,0 +1,118 @@
+/**
+ * Goes on with runs whose attempt died when nobody comes again: at start and once a lease time (docs/design.md 4.2).
+ *
+ * A sweep's attempts have no waiter, so no disconnect stops them. What expired is deleted on the same beat.
+ */
+import { isRepriseError } from "@reprise/errors";
+import { isJsonObject } from "@reprise/journal";
+import type { RunnableHandler } from "./compile.ts";
+import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
+import { startOnce } from "./onceAttempt.ts";
+import { OnceSink } from "./onceSink.ts";
+import type { RunOrigin } from "./runRecord.ts";
+import type { RunStore } from "./storePort.ts";
+
+const BATCH = 32;
+
+/** One process's sweep. */
+export class Sweeper {
+  readonly #deps: EngineDeps;
+  readonly #store: RunStore;
+  #cancel: (() => void) | undefined;
+  #closed = false;
+
+  constructor(deps: EngineDeps, store: RunStore) {
+    this.#deps = deps;
+    this.#store = store;
+  }
+
+  /** Sweeps now, and then once every lease time. */
+  start(): void {
+    void this.#beat();
+  }
+
+  /** No further sweeps; attempts that it started go on. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#cancel?.();
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, "a sweep failed; the next one tries again");
+    }
+    if (this.#closed) return;
+    this.#cancel = this.#deps.clock.after(this.#store.leaseMs, () => {
+      void this.#beat();
+    });
+  }
+
+  /** One sweep. Resolves when every abandoned run that was found has been gone on with as far as it goes. */
+  async sweep(): Promise<void> {
+    const abandoned = await this.#store.findAbandoned(BATCH);
+    await Promise.all(abandoned.map((runId) => this.#goOn(runId)));
+    if (!this.#closed) await this.#store.removeExpired(BATCH * 8);
+  }
+
+  async #goOn(runId: string): Promise<void> {
+    const { clock, log, random } = this.#deps;
+    if (this.#closed) return;
+    const known = await this.#store.load(runId);
+    if (known === undefined) return;
+    const handler = this.#handlerOf(known.origin);
+    // Another server's run, or a handler that this release no longer has: an instance that has it goes on.
+    if (handler === undefined) return;
+    const claimed = await this.#store.claimKnown({
+      runId,
+      version: handler.version,
+      token: random(),
+      stateExpiresAt: stateExpiry(this.#deps, handler),
+      waiterId: undefined,
+    });
+    if (claimed.tag !== "CLAIMED") return;
+    const { origin, head, entries } = claimed.record;
+    const args = await this.#argsOf(handler, origin);
+    const sink = new OnceSink(this.#store, clock, log, claimed.ref, undefined);
+    const running = startOnce(this.#deps, sink, {
+      handler,
+      args,
+      target: origin.target,
+      origin: () => origin,
+      startedAt: origin.startedAt,
+      head,
+      entries,
+      caller: origin.caller,
+      client: origin.client,
+      notifications: undefined,
+      logLevel: undefined,
+    });
+    const outcome = await running.outcome;
+    log.info({ run: runId, outcome: outcome.kind }, "a sweep went on with a run whose attempt had died");
+    if (outcome.kind === "failed" && isRepriseError(outcome.error, "INTERNAL")) log.error({ err: outcome.error, run: runId }, "a swept run failed");
+  }
+
+  #handlerOf(origin: RunOrigin): RunnableHandler | undefined {
+    const { catalog } = this.#deps;
+    const { kind, name } = origin.handler;
+    switch (kind) {
+      case "tool":
+        return catalog.findTool(name) as RunnableHandler | undefined;
+      case "prompt":
+        return catalog.findPrompt(name) as RunnableHandler | undefined;
+      default:
+        return catalog.findResource(origin.target)?.handler as RunnableHandler | undefined;
+    }
+  }
+
+  /** The arguments of the recorded request; checked again, because schemas may transform them. */
+  async #argsOf(handler: RunnableHandler, origin: RunOrigin): Promise<unknown> {
+    if (handler.kind === "resource" || handler.kind === "resourceTemplate") {
+      return this.#deps.catalog.findResource(origin.target)?.args;
+    }
+    const raw = origin.params["arguments"];
+    const checked = await handler.checkArgs(isJsonObject(raw) ? raw : undefined);
+    return checked.ok ? checked.args : raw;
+  }
+}
