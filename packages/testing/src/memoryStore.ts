@@ -11,6 +11,7 @@
 import { RepriseError } from "@reprise/errors";
 import {
   append,
+  type ClaimReply,
   claimFirst,
   claimKnown,
   claimRound,
@@ -115,16 +116,16 @@ function openHandle(shared: Shared): MemoryStore {
     if (!open) throw new RepriseError("STORE_UNAVAILABLE", "the store is closed");
   };
 
+  /** `decide` returns the transition and the run it is about: a key may lead elsewhere by the time it is made. */
   const transact = async <Reply>(
     method: StoreMethod,
-    runId: string,
-    decide: (env: TransitionEnv) => Transition<Reply>,
+    decide: (env: TransitionEnv) => readonly [transition: Transition<Reply>, runId: string],
     scope?: string,
   ): Promise<Reply> => {
     checkOpen();
     await options.beforeCommit?.(method);
     checkOpen();
-    const transition = decide(envNow());
+    const [transition, runId] = decide(envNow());
     records.apply(transition, runId, scope);
     await options.afterCommit?.(method);
     return transition.reply;
@@ -149,43 +150,39 @@ function openHandle(shared: Shared): MemoryStore {
 
   return {
     leaseMs,
-    createRun: (input) =>
-      transact("createRun", input.origin.runId, (env) =>
-        createRun(records.run(input.origin.runId), input, env),
-      ),
-    claimFirst: async (input) => {
-      // Inside the transition: the key may lead elsewhere by the time it is made.
-      let runId = "";
-      const decide = (env: TransitionEnv): ReturnType<typeof claimFirst> => {
+    createRun: (input) => {
+      const { runId } = input.origin;
+      return transact("createRun", (env) => [createRun(records.run(runId), input, env), runId]);
+    },
+    claimFirst: (input) => {
+      const decide = (env: TransitionEnv): readonly [Transition<ClaimReply>, string] => {
         const key = records.key(input.scope);
-        runId = key?.runId ?? "";
-        return claimFirst(key, records.run(runId), input, env);
+        const runId = key?.runId ?? "";
+        return [claimFirst(key, records.run(runId), input, env), runId];
       };
-      checkOpen();
-      await options.beforeCommit?.("claimFirst");
-      checkOpen();
-      const transition = decide(envNow());
-      records.apply(transition, runId, input.scope);
-      await options.afterCommit?.("claimFirst");
-      return transition.reply;
+      return transact("claimFirst", decide, input.scope);
     },
     claimRound: (input) =>
-      transact("claimRound", input.runId, (env) =>
+      transact("claimRound", (env) => [
         claimRound(records.run(input.runId), input, env),
-      ),
+        input.runId,
+      ]),
     claimKnown: (input) =>
-      transact("claimKnown", input.runId, (env) =>
+      transact("claimKnown", (env) => [
         claimKnown(records.run(input.runId), input, env),
-      ),
+        input.runId,
+      ]),
     append: (ref, progress) =>
-      transact("append", ref.runId, (env) => append(records.run(ref.runId), ref, progress, env)),
+      transact("append", (env) => [append(records.run(ref.runId), ref, progress, env), ref.runId]),
     endRound: (ref, progress, roundEnd) =>
-      transact("endRound", ref.runId, (env) =>
+      transact("endRound", (env) => [
         endRound(records.run(ref.runId), ref, progress, roundEnd, env),
-      ),
-    renew: (ref) => transact("renew", ref.runId, (env) => renew(records.run(ref.runId), ref, env)),
+        ref.runId,
+      ]),
+    renew: (ref) =>
+      transact("renew", (env) => [renew(records.run(ref.runId), ref, env), ref.runId]),
     leave: (runId, epoch, waiterId) =>
-      transact("leave", runId, (env) => leave(records.run(runId), epoch, waiterId, env)),
+      transact("leave", (env) => [leave(records.run(runId), epoch, waiterId, env), runId]),
     watch: (runId, epoch, timeoutMs, signal) =>
       new Promise((resolve) => {
         let takeBackLeaseTimer = (): void => {};
@@ -200,8 +197,8 @@ function openHandle(shared: Shared): MemoryStore {
         const look = (): void => {
           takeBackLeaseTimer();
           const head = records.run(runId)?.head;
-          if (!standsAt(head, epoch) || head?.lease === undefined) return settle();
-          takeBackLeaseTimer = setTimer(head.lease.until - now(), look);
+          if (!standsAt(head, epoch) || head?.lease === undefined) settle();
+          else takeBackLeaseTimer = setTimer(head.lease.until - now(), look);
         };
         const takeBackTimeout = setTimer(timeoutMs, settle);
         const unsubscribe = records.subscribe(runId, look);

@@ -1,0 +1,184 @@
+/**
+ * The database of one directory, shared by all stores that this process opens on it.
+ *
+ * Called by `openLmdbStore`. It knows transactions and nothing of runs.
+ *
+ * E1 `transact` resolves only after the commit is on the disk (P1). `overlappingSync: false` makes lmdb flush before it
+ *    lets go of the writer's lock. So whatever a write transaction reads, of whichever process, is flushed too: a
+ *    joiner that reads an outcome inside a write transaction answers from a flushed outcome only. Outcomes of the
+ *    same commit (lmdb-js puts the transactions of one turn of the event loop into one commit) are answered after it.
+ * E2 A transaction whose function throws leaves nothing behind: it runs as a child of the commit and is aborted alone.
+ * E3 One database a process and directory: lmdb-js blocks the thread when it opens a database that this process is
+ *    writing, and the write waits for that same thread.
+ * E4 A commit that takes longer than the limit is STORE_UNAVAILABLE: another process may be stopped while it holds the
+ *    writer's lock. The transaction may still be made afterwards (P5).
+ */
+import { randomBytes } from "node:crypto";
+import { RepriseError } from "@reprise/errors";
+import { open, type RootDatabase } from "lmdb";
+import { reasonOf, unusable } from "./fileSystem.ts";
+import { LAYOUT_FORMAT, layoutKey, stateSecretKey } from "./keys.ts";
+import { asStoreError } from "./storeErrors.ts";
+
+/** The database as the rest of this package sees it: text under text keys. */
+export type TextDatabase = RootDatabase<string, string>;
+
+/** Longest wait for one commit, in milliseconds. */
+const COMMIT_LIMIT_MS = 20_000;
+/** What the map may grow by over the store's own limit: pages that readers still hold. */
+const MAP_SLACK_BYTES = 64 * 1024 * 1024;
+const SECRET_BYTES = 32;
+
+/** An open database and who uses it. */
+export class Environment {
+  readonly directory: string;
+  readonly database: TextDatabase;
+  #users = 1;
+
+  private constructor(directory: string, database: TextDatabase) {
+    this.directory = directory;
+    this.database = database;
+  }
+
+  /** The database of `directory` (a real path); opened when this process has not opened it yet. */
+  static async open(directory: string, maxBytes: number): Promise<Environment> {
+    for (
+      let closing = closings.get(directory);
+      closing !== undefined;
+      closing = closings.get(directory)
+    ) {
+      await closing;
+    }
+    const known = environments.get(directory);
+    if (known !== undefined) {
+      known.#users += 1;
+      return known;
+    }
+    const environment = new Environment(directory, openDatabase(directory, maxBytes));
+    environments.set(directory, environment);
+    try {
+      await environment.#checkLayout();
+    } catch (failure) {
+      await environment.release();
+      throw failure;
+    }
+    return environment;
+  }
+
+  /** Runs `decide` in a write transaction; its value once that is on the disk. */
+  async transact<Value>(decide: () => Value): Promise<Value> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        const message = `the store did not commit within ${COMMIT_LIMIT_MS} ms`;
+        reject(new RepriseError("STORE_UNAVAILABLE", message));
+      }, COMMIT_LIMIT_MS);
+    });
+    try {
+      return await Promise.race([this.database.childTransaction(decide), tooLate]);
+    } catch (failure) {
+      throw await asStoreError(failure);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Counts the commits of all processes. */
+  lastCommit(): number {
+    return numberOf(this.database.getStats(), "lastTxnId");
+  }
+
+  /** Bytes that stored values take up now; pages that are free for use again don't count. */
+  usedBytes(): number {
+    const stats: object = this.database.getStats();
+    const pages =
+      numberOf(stats, "treeBranchPageCount") +
+      numberOf(stats, "treeLeafPageCount") +
+      numberOf(stats, "overflowPages");
+    return pages * numberOf(stats, "pageSize");
+  }
+
+  /** The secret of this directory, made by the first process that asks. */
+  async stateSecret(): Promise<Uint8Array> {
+    const text = await this.transact(() => {
+      const known = this.database.get(stateSecretKey);
+      if (known !== undefined) return known;
+      const made = randomBytes(SECRET_BYTES).toString("base64url");
+      void this.database.put(stateSecretKey, made);
+      return made;
+    });
+    return new Uint8Array(Buffer.from(text, "base64url"));
+  }
+
+  /** One user less; the last one closes the database. */
+  async release(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    environments.delete(this.directory);
+    const closing = this.database.close();
+    closings.set(this.directory, closing);
+    try {
+      await closing;
+    } finally {
+      closings.delete(this.directory);
+    }
+  }
+
+  async #checkLayout(): Promise<void> {
+    const known = await this.transact(() => {
+      const text = this.database.get(layoutKey);
+      if (text === undefined) void this.database.put(layoutKey, String(LAYOUT_FORMAT));
+      return text;
+    });
+    if (known !== undefined && known !== String(LAYOUT_FORMAT)) {
+      throw unusable(
+        this.directory,
+        `its layout is ${JSON.stringify(known.slice(0, 20))} and this release knows ${LAYOUT_FORMAT}; run the release that wrote it, or a newer one`,
+      );
+    }
+  }
+}
+
+const environments = new Map<string, Environment>();
+const closings = new Map<string, Promise<void>>();
+
+function openDatabase(directory: string, maxBytes: number): TextDatabase {
+  const options = {
+    path: `${directory}/reprise.mdb`,
+    noSubdir: true,
+    encoding: "string" as const,
+    overlappingSync: false,
+    // Address space, not memory or disk: all processes map the same size, so none has to map anew.
+    mapSize: maxBytes + MAP_SLACK_BYTES,
+    maxReaders: 1_024,
+    // Records hold what callers sent: for this user only.
+    permissionsMode: 0o600,
+  };
+  try {
+    return open<string, string>(options);
+  } catch (cause) {
+    const code =
+      typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
+    // EACCES, EPERM and EROFS come from lmdb as numbers.
+    const named =
+      code === 13
+        ? "EACCES"
+        : code === 1
+          ? "EPERM"
+          : code === 30
+            ? "EROFS"
+            : code === 28
+              ? "ENOSPC"
+              : undefined;
+    const reason =
+      named === undefined
+        ? "its reprise.mdb can't be opened as a store (see cause); move it away, or choose another path"
+        : reasonOf({ code: named });
+    throw unusable(directory, reason, cause);
+  }
+}
+
+function numberOf(stats: object, name: string): number {
+  const value: unknown = Object.entries(stats).find(([key]) => key === name)?.[1];
+  return typeof value === "number" ? value : 0;
+}

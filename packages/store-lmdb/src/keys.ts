@@ -1,0 +1,77 @@
+/**
+ * All names under which the embedded store keeps something. No other module spells a key.
+ *
+ * Called by the record table, the indexes and the environment. Owner and lifetime of each: README.
+ *
+ * N1 What belongs to a run starts with `run/<scope or run id>`, so a commit of one step touches neighbouring
+ *    entries, mostly on one page: an idempotency record sorts right before the runs whose ids start with its scope.
+ * N2 Run ids and scopes are words of A-Z a-z 0-9 _ -, so no id can spell another id's key.
+ */
+import { createHash } from "node:crypto";
+
+/** Number of the layout that this release writes and reads. */
+export const LAYOUT_FORMAT: number = 1;
+
+/** The layout's number. */
+export const layoutKey: string = "layout";
+/** The secret behind the request states of servers on this directory. */
+export const stateSecretKey: string = "state-secret";
+
+const word = /^[A-Za-z0-9_-]{1,400}$/;
+
+/** Whether a string can be a run id or scope; one that can't leads to nothing. */
+export function isWord(id: string): boolean {
+  return word.test(id);
+}
+
+export const originKey = (runId: string): string => `run/${runId}/origin`;
+export const headKey = (runId: string): string => `run/${runId}/head`;
+
+/** Eight digits keep the order of the journal the order of the keys. */
+export const entryKey = (runId: string, index: number): string =>
+  `run/${runId}/entry/${String(index).padStart(8, "0")}`;
+
+/** All entries from `index` on; `end` is the first key after them. */
+export function entryRange(
+  runId: string,
+  index: number,
+): { readonly start: string; readonly end: string } {
+  return { start: entryKey(runId, index), end: `run/${runId}/entry0` };
+}
+
+/** Sorts before `run/<scope>-...`: see N1. */
+export const idempotencyKey = (scope: string): string => `run/${scope}#key`;
+
+/** Runs that an attempt has or died having. */
+export const runningKey = (runId: string): string => `index/running/${runId}`;
+export const mismatchedKey = (runId: string): string => `index/mismatched/${runId}`;
+
+/** Whole minutes: a run that moves its expiry with every step rewrites its index entry once a minute. */
+const EXPIRY_BUCKET_MS = 60_000;
+/** Minutes since 1970 have eight digits until the year 2160. */
+const bucketOf = (at: number): string =>
+  String(Math.max(0, Math.floor(at / EXPIRY_BUCKET_MS))).padStart(8, "0");
+
+export const expiryKey = (expiresAt: number, runId: string): string =>
+  `index/expiry/${bucketOf(expiresAt)}/${runId}`;
+
+/** The index entries of all runs that may have expired at `now`, oldest first. */
+export function expiredRange(now: number): { readonly start: string; readonly end: string } {
+  return { start: "index/expiry/", end: `index/expiry/${bucketOf(now)}0` };
+}
+
+export const runningRange: { readonly start: string; readonly end: string } = {
+  start: "index/running/",
+  end: "index/running0",
+};
+export const mismatchedRange: { readonly start: string; readonly end: string } = {
+  start: "index/mismatched/",
+  end: "index/mismatched0",
+};
+
+/** The run id at the end of an index key. */
+export const runIdOf = (indexKey: string): string => indexKey.slice(indexKey.lastIndexOf("/") + 1);
+
+/** What a principal's waiting runs amount to. Hashed: principals are longer than a key may be. */
+export const waitingKey = (principal: string): string =>
+  `index/waiting/${createHash("sha256").update(principal).digest("base64url")}`;
