@@ -45,7 +45,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const app = fastify({
     ...(options.logger === undefined ? { logger: false } : { loggerInstance: options.logger }),
     // A line per call is the business of whoever wants it; 403s and failures are logged one by one.
-    disableRequestLogging: true,
+    logController: new fastify.LogController({ disableRequestLogging: true }),
     requestTimeout: requestTimeoutMs,
     ...(trustProxy === undefined
       ? {}
