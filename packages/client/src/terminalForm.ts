@@ -65,6 +65,7 @@ async function review(
         later: ["later"],
       },
       signal,
+      "change",
     );
     switch (chosen?.choice) {
       case "send": {

@@ -346,6 +346,21 @@ test("an aborted call rejects at once, in flight or while it waits to repeat", a
   });
   await failure((await client(server)).callTool("delete_folder", {}, { signal: abort.signal }));
   expect(server.calls).toHaveLength(1);
+
+  const busy = await serve({ error: { code: -31001, message: "busy", data: { retryAfterMs: 5 } } });
+  const later = new AbortController();
+  const clock = {
+    ...manualClock(),
+    sleep: async (_ms: number, signal: AbortSignal) => {
+      later.abort(new Error("enough"));
+      signal.throwIfAborted();
+    },
+  };
+  const error = await failure(
+    (await client(busy, { clock })).callTool("t", {}, { signal: later.signal }),
+  );
+  expect(error).toMatchObject({ message: "enough" });
+  expect(busy.calls).toHaveLength(1);
 });
 
 test("a state goes back to no other server than the one that gave it", async () => {

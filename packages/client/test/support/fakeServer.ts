@@ -88,7 +88,7 @@ export async function fakeServer(...script: Script[]): Promise<FakeServer> {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString("utf8");
-      const { id, method, params = {} } = JSON.parse(body) as Received;
+      const { id, method, params } = JSON.parse(body) as Received;
       const received: Received = { id, method, params, headers: request.headers, body };
       all.push(received);
       void answer(fake, received, response);

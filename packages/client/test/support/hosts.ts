@@ -25,10 +25,17 @@ export const accept = (content: Record<string, string | number | boolean>): Form
   content: new Map(Object.entries(content)),
 });
 
-/** A host that answers forms with the given function and keeps what it was shown. */
+type Awaitable<T> = T | Promise<T>;
+
+/** A host that keeps what it was shown. */
+export interface ShowingHost extends Host {
+  readonly shown: { readonly ask: Ask; readonly context: AskContext }[];
+}
+
+/** A host that answers forms with the given function. */
 export function formHost(
-  reply: (ask: FormAsk, context: AskContext) => FormReply | Promise<FormReply>,
-): Host & { readonly shown: { readonly ask: Ask; readonly context: AskContext }[] } {
+  reply: (ask: FormAsk, context: AskContext) => Awaitable<FormReply>,
+): ShowingHost {
   const shown: { readonly ask: Ask; readonly context: AskContext }[] = [];
   return {
     shown,
