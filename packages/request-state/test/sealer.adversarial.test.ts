@@ -140,6 +140,8 @@ describe("A header that is authentic but not ours", () => {
     ["an escape", `{"\\u0061lg":"HS256","kid":"${kid}","typ":"reprise-state"}`],
     ["no typ", `{"alg":"HS256","kid":"${kid}"}`],
     ["another typ", `{"alg":"HS256","kid":"${kid}","typ":"reprise-session"}`],
+    ["a typ of the same length", `{"alg":"HS256","kid":"${kid}","typ":"reprise-stale"}`],
+    ["an alg of the same length", `{"alg":"HS384","kid":"${kid}","typ":"reprise-state"}`],
     ["crit", `{"alg":"HS256","crit":["exp"],"kid":"${kid}","typ":"reprise-state"}`],
     ["zip", `{"alg":"HS256","kid":"${kid}","typ":"reprise-state","zip":"DEF"}`],
     ["b64", `{"alg":"HS256","b64":false,"kid":"${kid}","typ":"reprise-state"}`],
