@@ -53,7 +53,7 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
       "@reprise/store-lmdb",
       "@reprise/testing",
     ],
-    outside: ["commander", "tsx"],
+    outside: ["commander", "pino", "tsx"],
   },
   "services/shop": {
     ours: ["reprise"],

@@ -28,13 +28,23 @@ export function codeOf(file: string): string {
 
 /** Every module that a file imports or re-exports, static and dynamic, as written. */
 export function importsOf(file: string): string[] {
-  const code = codeOf(file);
+  return importsIn(codeOf(file));
+}
+
+function importsIn(code: string): string[] {
   const patterns = [
     /^\s*(?:import|export)\s[^;"']*?\sfrom\s+["']([^"']+)["']/gm,
     /^\s*import\s+["']([^"']+)["']/gm,
     /\bimport\(\s*["']([^"']+)["']/g,
   ];
   return patterns.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] ?? ""));
+}
+
+/** The imports that are left when types are erased: those that decide in which order files are loaded. */
+export function runtimeImportsOf(file: string): string[] {
+  const erased =
+    /^\s*(?:import|export)\s+(?:type\s+\{[^}]*\}|\{(?:\s*type\s[^,}]*,?)+\s*\})\s+from\s+"[^"]+";/gm;
+  return importsIn(codeOf(file).replaceAll(erased, ""));
 }
 
 /** The package of a bare import (`@scope/name/sub` gives `@scope/name`); undefined for relative and `node:`. */
