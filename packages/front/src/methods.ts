@@ -22,7 +22,7 @@ import type { FrontConfig } from "./options.ts";
 import { type RunSettings, run } from "./runs.ts";
 
 /** An admitted request on its way to an answer. */
-export interface Call {
+interface Call {
   readonly request: ModernRequest;
   readonly headers: Headers;
   readonly caller: Caller;

@@ -13,7 +13,7 @@ import type {
   Runtime,
 } from "@reprise/runtime";
 
-export interface Entry {
+interface Entry {
   readonly name: string;
   readonly needs?: CompiledHandler["needs"];
   readonly scopes?: readonly string[];

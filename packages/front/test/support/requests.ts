@@ -39,7 +39,7 @@ export function wire(request: McpRequest): { headers: Record<string, string>; bo
   return { headers, body: JSON.stringify(body) };
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
@@ -82,7 +82,7 @@ export function serve(options: FrontOptions, logger?: FastifyBaseLogger): Client
   };
 }
 
-export function answerOf(status: number, headers: Answer["headers"], text: string): Answer {
+function answerOf(status: number, headers: Answer["headers"], text: string): Answer {
   const isStream = headers["content-type"] === "text/event-stream";
   const messages = isStream
     ? [...text.matchAll(/^data: (.*)$/gm)].map((line) => JSON.parse(line[1] ?? "") as JsonObject)
