@@ -31,7 +31,7 @@ const built: CodeOrigin = {
 export function prepareCode(preferSource: boolean): CodeOrigin {
   if (preferSource) return source;
   const steps = [
-    ["npx", "tsc", "-b"] as const,
+    ["npx", "tsc", "-b", "packages/reprise"] as const,
     ["npx", "tsc", "-p", `${here}tsconfig.json`] as const,
   ];
   for (const [command, ...args] of steps) {

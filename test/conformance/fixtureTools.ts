@@ -5,7 +5,7 @@
  * All are left at `effects: "once"`, so that the suite measures the durable path.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { type ToolDefinition, type ToolReturn, tool } from "reprise";
+import { type ContentBlock, type ToolDefinition, tool } from "reprise";
 import { pngBase64, wavBase64 } from "./fixtureMedia.ts";
 
 const progressPauseMs = 50;
@@ -19,19 +19,19 @@ const simpleText = tool({
 const image = tool({
   name: "test_image_content",
   description: "Returns an image",
-  handler: (): ToolReturn => ({ type: "image", data: pngBase64, mimeType: "image/png" }),
+  handler: (): ContentBlock => ({ type: "image", data: pngBase64, mimeType: "image/png" }),
 });
 
 const audio = tool({
   name: "test_audio_content",
   description: "Returns a sound",
-  handler: (): ToolReturn => ({ type: "audio", data: wavBase64, mimeType: "audio/wav" }),
+  handler: (): ContentBlock => ({ type: "audio", data: wavBase64, mimeType: "audio/wav" }),
 });
 
 const embeddedResource = tool({
   name: "test_embedded_resource",
   description: "Returns a resource inside the result",
-  handler: (): ToolReturn => ({
+  handler: (): ContentBlock => ({
     type: "resource",
     resource: { uri: "test://embedded", mimeType: "text/plain", text: "An embedded resource." },
   }),
@@ -40,7 +40,7 @@ const embeddedResource = tool({
 const multipleContentTypes = tool({
   name: "test_multiple_content_types",
   description: "Returns a text, an image and a resource",
-  handler: (): ToolReturn => [
+  handler: (): ContentBlock[] => [
     { type: "text", text: "Three kinds of content:" },
     { type: "image", data: pngBase64, mimeType: "image/png" },
     {
