@@ -7,14 +7,18 @@
 
 /** Counters of one front. */
 export class FrontMetrics {
-  readonly #requests = new Map<string, number>();
+  readonly #requests = new Map<string, Map<string, number>>();
   #streams = 0;
   #droppedNotifications = 0;
 
   /** Counts a request's end. */
   requestEnded(method: string, outcome: string): void {
-    const labels = `method="${method}",outcome="${outcome}"`;
-    this.#requests.set(labels, (this.#requests.get(labels) ?? 0) + 1);
+    let outcomes = this.#requests.get(method);
+    if (outcomes === undefined) {
+      outcomes = new Map();
+      this.#requests.set(method, outcomes);
+    }
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
 
   /** Counts a stream that opened (1) or closed (-1). */
@@ -29,8 +33,11 @@ export class FrontMetrics {
 
   /** All of it as text. */
   render(): string {
-    const requests = [...this.#requests].map(
-      ([labels, count]) => `reprise_front_requests_total{${labels}} ${count}\n`,
+    const requests = [...this.#requests].flatMap(([method, outcomes]) =>
+      [...outcomes].map(
+        ([outcome, count]) =>
+          `reprise_front_requests_total{method="${method}",outcome="${outcome}"} ${count}\n`,
+      ),
     );
     return [
       "# HELP reprise_front_requests_total Requests to the MCP endpoint by method and outcome.\n",

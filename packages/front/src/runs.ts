@@ -75,27 +75,37 @@ export function run(
       data: { requiredCapabilities: missing },
     });
   }
-  const start = (check: ArgsCheck): void => {
-    if (!check.ok) {
-      refuseArgs(method, check.message, exchange, settings);
-      return;
-    }
-    const stream = exchange.notify(
-      request.meta.progressToken,
-      request.meta.logLevel !== undefined,
-      settings.stream,
-    );
-    settings.runtime
-      .execute(new FrontRunRequest(method, target, check.args, request, caller, exchange, stream))
-      .then((reply) => respond(method, reply, exchange, settings))
+  const checked = handler.checkArgs(target.rawArgs);
+  if (checked instanceof Promise) {
+    checked
+      .then((check) => execute(method, target, check, request, caller, exchange, settings))
       .catch((error: unknown) => fail(error, exchange, settings));
-  };
-  const check = handler.checkArgs(target.rawArgs);
-  if (check instanceof Promise) {
-    check.then(start).catch((error: unknown) => fail(error, exchange, settings));
   } else {
-    start(check);
+    execute(method, target, checked, request, caller, exchange, settings);
   }
+}
+
+function execute(
+  method: RunMethod,
+  target: Target,
+  check: ArgsCheck,
+  request: ModernRequest,
+  caller: Caller,
+  exchange: Exchange,
+  settings: RunSettings,
+): void {
+  if (!check.ok) {
+    refuseArgs(method, check.message, exchange, settings);
+    return;
+  }
+  const { meta } = request;
+  const stream = exchange.notify(meta.progressToken, meta.logLevel !== undefined, settings.stream);
+  settings.runtime
+    .execute(new FrontRunRequest(method, target, check.args, request, caller, exchange, stream))
+    .then(
+      (reply) => respond(method, reply, exchange, settings),
+      (error: unknown) => fail(error, exchange, settings),
+    );
 }
 
 /** The request as the runtime sees it. `disconnected` is a getter: don't copy the object, keep it. */
@@ -193,7 +203,22 @@ function refuseArgs(
   exchange.result(completeResult(result, settings.plainEnding), "tool_error");
 }
 
+/** Never throws: nobody waits for this promise. */
 function respond(
+  method: RunMethod,
+  reply: RunReply,
+  exchange: Exchange,
+  settings: RunSettings,
+): void {
+  try {
+    render(method, reply, exchange, settings);
+  } catch (error) {
+    // A result that is no JSON after all.
+    fail(error, exchange, settings);
+  }
+}
+
+function render(
   method: RunMethod,
   reply: RunReply,
   exchange: Exchange,

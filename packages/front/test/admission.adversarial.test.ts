@@ -1,10 +1,10 @@
 /** Who is let in: Host, Origin, CORS, authentication, and the address that is bound. */
 import { RepriseError } from "@reprise/errors";
-import { listen } from "@reprise/front";
+import { createHttpServer, listen } from "@reprise/front";
 import type { FastifyBaseLogger } from "fastify";
 import { describe, expect, test, vi } from "vitest";
 import { fakeRuntime } from "./support/fakeRuntime.ts";
-import { type McpRequest, serve } from "./support/requests.ts";
+import { type McpRequest, serve, wire } from "./support/requests.ts";
 
 const call: McpRequest = { method: "tools/call", params: { name: "greet", arguments: {} } };
 
@@ -164,5 +164,39 @@ describe("authentication", () => {
         code: "CONFIG_INVALID",
       });
     },
+  );
+});
+
+describe("behind a proxy", () => {
+  const forwarded = { "x-forwarded-host": "mcp.example.com", host: "10.0.0.7" };
+  const options = { runtime: fakeRuntime(), allowedHosts: ["mcp.example.com"] };
+
+  test("a trusted one tells which host was asked for", async () => {
+    const app = createHttpServer({ ...options, trustProxy: true });
+    const { headers, body } = wire({ ...call, headers: forwarded });
+    const answer = await app.inject({ method: "POST", url: "/mcp", headers, payload: body });
+    expect(answer.statusCode).toBe(200);
+    await app.close();
+  });
+
+  test("nobody else does", async () => {
+    const app = createHttpServer(options);
+    const { headers, body } = wire({ ...call, headers: forwarded });
+    const answer = await app.inject({ method: "POST", url: "/mcp", headers, payload: body });
+    expect(answer.statusCode).toBe(403);
+    await app.close();
+  });
+});
+
+test("a plugin that finds itself on an exposed address without auth refuses everything, and says so", async () => {
+  const complaint = vi.fn();
+  const { app, call: send } = serve({ runtime: fakeRuntime() }, silentLogger(complaint));
+  // Listening for real on such an address is nothing a test may do.
+  vi.spyOn(app, "addresses").mockReturnValue([{ address: "0.0.0.0", family: "IPv4", port: 1 }]);
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  expect((await send(call)).status).toBe(403);
+  expect(complaint).toHaveBeenCalledWith(
+    expect.objectContaining({ address: "0.0.0.0" }),
+    expect.stringContaining("authenticate"),
   );
 });

@@ -2,7 +2,7 @@
 
 import { RepriseError } from "@reprise/errors";
 import { createFront } from "@reprise/front";
-import { metaKeys } from "@reprise/protocol";
+import { type JsonObject, metaKeys } from "@reprise/protocol";
 import { describe, expect, test } from "vitest";
 import { fakeRuntime, serverInfo, textReply } from "./support/fakeRuntime.ts";
 import { serve } from "./support/requests.ts";
@@ -128,6 +128,14 @@ describe("tools/call", () => {
     expect(text).toContain("-32603");
     expect(text).not.toContain("password");
   });
+});
+
+test("a result that is no JSON after all is answered with INTERNAL, not with silence", async () => {
+  const result = { content: [], size: 1n } as unknown as JsonObject;
+  const runtime = fakeRuntime({ execute: () => ({ kind: "complete", result }) });
+  const { status, message } = await serve({ runtime }).call(callGreet);
+  expect(status).toBe(200);
+  expect(message.error).toMatchObject({ code: -32603 });
 });
 
 describe("prompts and resources", () => {
