@@ -57,7 +57,7 @@ export async function connect(options: ConnectOptions): Promise<HostClient> {
       discovered: options.discovered,
       requestTimeoutMs,
     });
-  const connection = await repeating(open, repeat, new AbortController().signal);
+  const connection = await repeating(open, repeat, options.signal ?? new AbortController().signal);
   return new LoopClient(connection, options, repeat, maxInputRounds);
 }
 
@@ -170,7 +170,7 @@ class LoopClient implements HostClient {
     pending: PendingRound,
     signal: AbortSignal,
   ): Promise<Gathered & { readonly call: SavedCall }> {
-    if (call.round >= this.#maxInputRounds) throw tooManyRounds(this.#maxInputRounds, call);
+    if (call.round > this.#maxInputRounds) throw tooManyRounds(this.#maxInputRounds, call);
     const asks = parseAsks(pending.inputRequests);
     const answers = new Map(Object.entries(pending.answers));
     const answered = (): SavedCall => ({ ...call, pending: withAnswers(pending, answers) });
@@ -185,10 +185,7 @@ class LoopClient implements HostClient {
       this.#context(call, pending, signal),
       async () => await this.#changed(answered()),
     );
-    return {
-      ...gathered,
-      call: gathered.status === "answered" ? { ...answered(), round: call.round + 1 } : answered(),
-    };
+    return { ...gathered, call: answered() };
   }
 
   #context(call: SavedCall, pending: PendingRound, signal: AbortSignal): AskContext {
@@ -197,7 +194,7 @@ class LoopClient implements HostClient {
       server: this.server,
       method,
       target: String(params[method === "resources/read" ? "uri" : "name"]),
-      round: call.round + 1,
+      round: call.round,
       maxInputRounds: this.#maxInputRounds,
       ...(pending.answerBefore === undefined
         ? {}
@@ -218,6 +215,7 @@ function nextRound(
   const answerBefore = readDeadline(round.meta["reprise/answerBefore"]);
   return {
     ...call,
+    round: call.round + 1,
     pending: {
       inputRequests: round.inputRequests,
       answers: {},

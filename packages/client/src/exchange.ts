@@ -17,7 +17,7 @@ import { backoffMs, type Clock, judge, type RetryPolicy } from "./retry.ts";
 import type { SavedCall } from "./savedCall.ts";
 
 /** `_meta` member that carries the call's idempotency key. */
-export const IDEMPOTENCY_KEY = "reprise/idempotencyKey";
+const IDEMPOTENCY_KEY = "reprise/idempotencyKey";
 
 /** What repeating needs. */
 export interface Repeating {

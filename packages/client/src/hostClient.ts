@@ -44,6 +44,8 @@ export interface ConnectOptions {
   readonly onChange?: (call: SavedCall) => Promise<void>;
   /** Progress of a running request. Asking for it makes servers answer with a stream. */
   readonly onProgress?: ProgressCallback;
+  /** Gives up opening the connection. Calls have a signal of their own. */
+  readonly signal?: AbortSignal;
   /** Default: the clock of this machine. */
   readonly clock?: Clock;
 }

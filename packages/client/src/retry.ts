@@ -28,7 +28,7 @@ export interface RetryPolicy {
 }
 
 /** The defaults of `RetryPolicy`. */
-export const defaultRetry: RetryPolicy = Object.freeze({
+const defaultRetry: RetryPolicy = Object.freeze({
   attempts: 6,
   firstDelayMs: 250,
   maxDelayMs: 10_000,

@@ -39,7 +39,7 @@ export function reviewUrl(sent: string): UrlReview {
 }
 
 /** Whether a host name stands for this machine, where http cannot be overheard. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||
     hostname.endsWith(".localhost") ||

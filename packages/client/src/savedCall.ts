@@ -33,7 +33,7 @@ export interface SavedCall {
   readonly request: CallRequest;
   /** Repeated with every request of this call: makes a repeated first call join the first one. */
   readonly idempotencyKey: string;
-  /** How many rounds of answers were sent. */
+  /** How many responses asked for something. Not moved by sending, so that a repeat after a crash is the same round. */
   readonly round: number;
   /** The open round: absent until the server asked for something. */
   readonly pending?: PendingRound;

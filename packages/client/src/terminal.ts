@@ -7,7 +7,12 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { ProtocolError, type Root, SdkHttpError } from "@modelcontextprotocol/client";
+import {
+  type ProgressCallback,
+  ProtocolError,
+  type Root,
+  SdkHttpError,
+} from "@modelcontextprotocol/client";
 import { isRepriseError, type RepriseError } from "@reprise/errors";
 import { openInBrowser } from "./browser.ts";
 import { loadCallFile, refuseExisting, removeCallFile, saveCallFile } from "./callFile.ts";
@@ -52,7 +57,7 @@ export interface TerminalOptions {
   /** Gives the call up. */
   readonly signal?: AbortSignal;
   /** Further options of `connect`. */
-  readonly connection?: Omit<ConnectOptions, "url" | "host" | "onChange">;
+  readonly connection?: Omit<ConnectOptions, "url" | "host" | "onChange" | "signal">;
 }
 
 /** Options of `runCall`. */
@@ -77,8 +82,9 @@ export async function runCall(options: RunCallOptions): Promise<number> {
 
 /** Goes on with the call in `file`; the file is kept up to date, and removed when the call has its result. */
 export async function runResume(file: string, options: TerminalOptions): Promise<number> {
-  return await run(options, { file, interactive: isInteractive(options) }, async () => {
+  return await run(options, { file, interactive: isInteractive(options) }, async (say) => {
     const call = await loadCallFile(file);
+    say(`Going on with ${callName(call)} at ${printableLine(call.url)}`);
     return {
       url: call.url,
       begin: async (client, signal) => await client.resume(call, { signal }),
@@ -100,7 +106,7 @@ interface Setting {
 async function run(
   options: TerminalOptions,
   { file, interactive }: Setting,
-  prepare: () => Promise<Errand>,
+  prepare: (say: (text: string) => void) => Promise<Errand>,
 ): Promise<number> {
   const interrupt = new AbortController();
   const signal = AbortSignal.any([
@@ -118,8 +124,10 @@ async function run(
   let saved = false;
   try {
     const answers = parseAnswers(options.answers ?? []);
-    const errand = await prepare();
+    const errand = await prepare(console.say);
     const client = await connect({
+      onProgress: progressLine(console, isTty(dialog)),
+      signal,
       ...options.connection,
       url: errand.url,
       host: commandHost(options, console, answers),
@@ -134,7 +142,8 @@ async function run(
     });
     try {
       const outcome = await errand.begin(client, signal);
-      return await report(outcome, options, console, file, answers);
+      const code = await report(outcome, options, console, file, answers);
+      return signal.aborted && outcome.status === "waiting" ? exitCodes.interrupted : code;
     } finally {
       await client.close();
     }
@@ -206,6 +215,21 @@ async function report(
       console.say(`The call is kept in ${file}: reprise resume ${file}`);
       return exitCodes.waiting;
   }
+}
+
+function callName({ request }: SavedCall): string {
+  const { method, params } = request;
+  return printableLine(`${method} ${String(params[method === "resources/read" ? "uri" : "name"])}`);
+}
+
+/** Progress is asked for in any case: servers then send signs of life, which keep a long call from counting as broken. */
+function progressLine(console: Console, shown: boolean): ProgressCallback {
+  let last = "";
+  return ({ progress, total, message }) => {
+    const line = `  … ${progress}${total === undefined ? "" : `/${total}`} ${printableLine(message ?? "")}`;
+    if (shown && line !== last) console.say(line);
+    last = line;
+  };
 }
 
 function noteUnused(console: Console, unused: PreparedAnswers): void {

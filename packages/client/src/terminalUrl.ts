@@ -80,7 +80,7 @@ async function openOrLeave(
 }
 
 /** The whole address, its host in reverse video where there are colours. Elsewhere the line below it names the host. */
-export function highlighted({ parts }: UrlReview, color: boolean): string {
+function highlighted({ parts }: UrlReview, color: boolean): string {
   const { before, host, after } = {
     before: printableLine(parts.before),
     host: printableLine(parts.host),

@@ -268,8 +268,8 @@ test("the call is stored before each request and after each answer and response"
   await connected.callTool("delete_folder");
   expect(log).toEqual([
     "0 sent, round 0, none open",
-    "1 sent, round 0, 0 answered",
-    "1 sent, round 0, 1 answered",
+    "1 sent, round 1, 0 answered",
+    "1 sent, round 1, 1 answered",
     "1 sent, round 1, 1 answered",
   ]);
 });

@@ -246,7 +246,15 @@ test("a prepared answer that does not fit is not sent, and is not used twice", a
   expect(again.calls).toHaveLength(2);
 });
 
-test("Ctrl-C gives the call up and keeps it in the file", async () => {
+test("Ctrl-C at a question answers nothing and has its own code", async () => {
+  const { input, dialog } = person([{ when: "confirm: ", type: "\u0003" }]);
+  const server = await serve(inputRequired({ confirm: confirmAsk() }, "s"));
+  const ran = await call(server, { input, dialog: dialog.stream });
+  expect(ran).toMatchObject({ code: exitCodes.interrupted, output: "" });
+  expect(server.calls).toHaveLength(1);
+});
+
+test("a call given up in flight is kept in the file", async () => {
   const abort = new AbortController();
   const server = await serve(inputRequired({ confirm: confirmAsk() }, "s"), async () => {
     abort.abort(new Error("interrupted"));
@@ -290,7 +298,7 @@ test("a call saved by one process is resumed by another, under the same key, wit
 }, 60_000);
 
 async function child(...args: string[]): Promise<{ code: number; output: string }> {
-  const script = fileURLToPath(new URL("support/callProcess.ts", import.meta.url));
+  const script = fileURLToPath(new URL("callProcess/main.ts", import.meta.url));
   const running = spawn(
     process.execPath,
     ["--conditions=@reprise/source", "--import", "tsx", script, ...args],

@@ -12,7 +12,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Received {
+interface Received {
   readonly id: string | number;
   readonly method: string;
   readonly params: Record<string, unknown>;
@@ -139,7 +139,7 @@ async function answer(
   }
 }
 
-export const discovered = {
+const discovered = {
   resultType: "complete",
   ttlMs: 0,
   cacheScope: "private",
