@@ -1,7 +1,7 @@
 /**
  * The shop's prompt. Prompts may ask as tools do, and are repeatable unless they say otherwise.
  */
-import { type PromptDefinition, prompt } from "reprise";
+import { CallerError, type PromptDefinition, prompt } from "reprise";
 import * as z from "zod";
 import { formatMoney } from "./money.ts";
 import type { Payments } from "./payments/client.ts";
@@ -25,7 +25,7 @@ export function orderReply(payments: Payments): PromptDefinition {
     },
     async handler({ orderId }, ctx) {
       const order = await ctx.read("load order", () => payments.order(orderId));
-      if (order === undefined) return `Say that there is no order ${orderId}.`;
+      if (order === undefined) throw new CallerError(`There is no order ${orderId}.`);
       const form = await ctx.elicit(`What should ${order.customer} be told?`, wishes);
       if (form.action !== "accept") return `Ask me what ${order.customer} should be told.`;
 

@@ -85,14 +85,32 @@ test("a mail server that was not reached is known to have sent nothing", async (
   expect(error).toSatisfy(saysNotDone);
 });
 
-test.each(["before", "after"])("after a mail connection dropped %s, nobody knows", async (when) => {
+async function failedInvoice(fault: object): Promise<{ error: unknown; mails: unknown[] }> {
   const world = await outsideWorld();
   const order = await order1001(world);
-  await post(world.url, "/faults", { kind: "drop", when, path: "/mails" });
-  const mail = createMail({ smtpPort: world.smtpPort, logUrl: world.url });
-  const error = await mail
+  await post(world.url, "/faults", { ...fault, path: "/mails" });
+  const error = await createMail({ smtpPort: world.smtpPort, logUrl: world.url })
     .invoice(order, { address: "ada@example.com", language: "en" }, "key")
     .catch((thrown: unknown) => thrown);
+  return { error, mails: await list(world.url, "/mails") };
+}
+
+test.each([{ kind: "outage" }, { kind: "fail" }])(
+  "a mail that the server refused (%j) is known not to be sent",
+  async (fault) => {
+    const { error, mails } = await failedInvoice(fault);
+    expect(error).toSatisfy(saysNotDone);
+    expect(mails).toEqual([]);
+  },
+);
+
+test.each([
+  [{ kind: "drop", when: "before" }, 0],
+  [{ kind: "drop", when: "after" }, 1],
+  [{ kind: "fail", when: "after" }, 1],
+] as const)("after a mail connection broke (%j), nobody knows", async (fault, count) => {
+  const { error, mails } = await failedInvoice(fault);
   expect(error).toBeInstanceOf(Error);
   expect(error).not.toSatisfy(saysNotDone);
+  expect(mails).toHaveLength(count);
 });

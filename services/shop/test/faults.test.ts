@@ -27,6 +27,14 @@ test.each([
   expect(await list(url, "/refunds")).toHaveLength(refunds);
 });
 
+test("none ends every fault", async () => {
+  const { url } = await outsideWorld();
+  await post(url, "/faults", [{ kind: "outage" }, { kind: "ignoreKeys" }]);
+  await post(url, "/faults", { kind: "none" });
+  expect(await list(url, "/faults")).toEqual([]);
+  expect((await post(url, "/refunds", refundOf1001, "key")).status).toBe(201);
+});
+
 test("an outage answers 503, moves nothing, lets one look, and ends when it is cleared", async () => {
   const { url } = await outsideWorld();
   await post(url, "/faults", { kind: "outage" });

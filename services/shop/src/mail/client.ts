@@ -59,8 +59,7 @@ export function createMail({ smtpPort, logUrl }: MailAddress): Mail {
     try {
       await transport.sendMail({ from, to, ...letter, messageId, headers });
     } catch (error) {
-      // Only this one is certain: nobody was there to take the message.
-      throw isRefusedConnection(error) ? notDone(error) : error;
+      throw wasNotAccepted(error) ? notDone(error) : error;
     }
     return { messageId, to };
   }
@@ -80,6 +79,10 @@ export function createMail({ smtpPort, logUrl }: MailAddress): Mail {
   };
 }
 
-function isRefusedConnection(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("ECONNREFUSED");
+/** Certain only when nobody was there, or when the server said no; 421 speaks of the connection, not the message. */
+function wasNotAccepted(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const reply: unknown = Reflect.get(error, "responseCode");
+  if (typeof reply === "number") return reply >= 400 && reply !== 421;
+  return error.message.includes("ECONNREFUSED");
 }

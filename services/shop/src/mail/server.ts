@@ -102,7 +102,10 @@ export class MailServer {
       const raw = await buffer(stream);
       if (stream.sizeExceeded) throw refusal(552, `more than ${maxMessageBytes} bytes`);
       const hit = this.#faults.take("POST", "/mails");
-      for (const fault of hit.before) await this.#suffer(fault, session);
+      for (const fault of hit.before) {
+        if (fault.kind === "fail" || fault.kind === "outage") throw refusal(451, "out of order");
+        await this.#suffer(fault, session);
+      }
       const { id } = await this.#keep(await simpleParser(raw), session);
       for (const fault of hit.after) await this.#suffer(fault, session);
       reply(null, `kept as ${id}`);
@@ -119,17 +122,14 @@ export class MailServer {
     return mail;
   }
 
+  /** SMTP can't say no to a message that it has accepted, so a failure after that is a lost reply too. */
   async #suffer(fault: Fault, session: SMTPServerSession): Promise<void> {
-    if (fault.kind === "delay") {
-      await wait(fault.ms);
-    } else if (fault.kind === "drop") {
-      for (const connection of this.#smtp.connections) {
-        if (connection.id === session.id) connection.close();
-      }
-      throw refusal(421, "dropped");
-    } else if (fault.kind === "fail" || fault.kind === "outage") {
-      throw refusal(451, "out of order");
+    if (fault.kind === "delay") await wait(fault.ms);
+    if (fault.kind !== "drop" && fault.kind !== "fail") return;
+    for (const connection of this.#smtp.connections) {
+      if (connection.id === session.id) connection.close();
     }
+    throw refusal(421, "dropped");
   }
 }
 

@@ -6,27 +6,47 @@
  */
 import * as z from "zod";
 
+/** What every fault has: which requests it hits, and how many. */
+interface Aim {
+  /** Hits requests whose path begins so. Default all. */
+  readonly path: string;
+  readonly method: "GET" | "POST";
+  /** Ends after so many hits; without it, when all faults are ended. */
+  readonly count?: number | undefined;
+}
+
+/** Before the work is done, or after it and before the reply. */
+type When = "before" | "after";
+
+/** One thing that goes wrong. */
+export type Fault = Aim &
+  (
+    | { readonly kind: "delay"; readonly ms: number; readonly when: When }
+    /** Cuts the connection without a reply. */
+    | { readonly kind: "drop"; readonly when: When }
+    /** Answers with a 5xx. */
+    | { readonly kind: "fail"; readonly status: number; readonly when: When }
+    /** Answers 503 before anything is done, so that a client may know that nothing happened. */
+    | { readonly kind: "outage" }
+    /** Makes idempotency keys mean nothing. */
+    | { readonly kind: "ignoreKeys" }
+  );
+
 const aim = {
-  /** Hits requests whose path begins so. */
   path: z.string().startsWith("/").default("/"),
   method: z.enum(["GET", "POST"]).default("POST"),
-  /** Ends after so many hits; without it, by `DELETE /faults`. */
   count: z.int().positive().optional(),
 };
-/** Before the work is done, or after it and before the reply. */
 const when = z.enum(["before", "after"]);
+const ms = z.int().min(0).max(60_000);
+const status = z.int().min(500).max(599);
 
-const fault = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("delay"),
-    ms: z.int().min(0).max(60_000),
-    when: when.default("before"),
-    ...aim,
-  }),
+const fault: z.ZodType<Fault> = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("delay"), ms, when: when.default("before"), ...aim }),
   z.strictObject({ kind: z.literal("drop"), when: when.default("after"), ...aim }),
   z.strictObject({
     kind: z.literal("fail"),
-    status: z.int().min(500).max(599).default(500),
+    status: status.default(500),
     when: when.default("before"),
     ...aim,
   }),
@@ -34,12 +54,7 @@ const fault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("ignoreKeys"), ...aim }),
 ]);
 
-/**
- * One thing that goes wrong: `delay` waits `ms`, `drop` cuts the connection without a reply, `fail` answers with a
- * 5xx, `outage` answers 503 before anything is done (so a client may know that nothing happened), `ignoreKeys`
- * makes idempotency keys mean nothing.
- */
-export type Fault = z.infer<typeof fault>;
+const none = z.strictObject({ kind: z.literal("none") });
 
 /** What hits one request: what comes before its work, what after, and whether keys count. */
 export interface Hit {
@@ -52,8 +67,12 @@ export interface Hit {
 export class Faults {
   #active: { readonly fault: Fault; left: number }[] = [];
 
-  /** Adds one fault or several. @throws ZodError naming what is wrong with them */
+  /** Adds one fault or several; `{kind: "none"}` ends all. @throws ZodError naming what is wrong with them */
   add(input: unknown): readonly Fault[] {
+    if (none.safeParse(input).success) {
+      this.clear();
+      return [];
+    }
     const faults = z.array(fault).parse(Array.isArray(input) ? input : [input]);
     for (const fault of faults)
       this.#active.push({ fault, left: fault.count ?? Number.POSITIVE_INFINITY });

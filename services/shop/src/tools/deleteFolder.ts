@@ -2,10 +2,9 @@
  * The smallest tool that asks first. Its handler runs twice: once up to the question, and once more, from its
  * first line, with the answer.
  */
-import { type ToolDefinition, tool } from "reprise";
+import { CallerError, type ToolDefinition, tool } from "reprise";
 import * as z from "zod";
 import type { Scratch } from "../scratch.ts";
-import { refused } from "./refused.ts";
 
 /** `delete_folder {path}`: deletes a folder of the scratch area after a yes. */
 export function deleteFolder(scratch: Scratch): ToolDefinition {
@@ -17,7 +16,7 @@ export function deleteFolder(scratch: Scratch): ToolDefinition {
     async handler({ path }, ctx) {
       // A read, so that a later attempt sees the folder as it was, also when it is gone by then.
       const folder = await ctx.read("find folder", () => scratch.find(path));
-      if (!folder.ok) return refused(folder.reason);
+      if (!folder.ok) throw new CallerError(folder.reason);
       if (!(await ctx.confirm(`Delete ${folder.name}?`))) return `Kept ${folder.name}`;
       await ctx.step("delete", () => scratch.delete(folder.name));
       return `Deleted ${folder.name}`;

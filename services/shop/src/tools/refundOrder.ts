@@ -1,12 +1,11 @@
 /**
  * A tool that moves money: one refund and one e-mail, whatever is repeated, lost or killed on the way.
  */
-import { type ToolDefinition, tool } from "reprise";
+import { CallerError, type ToolDefinition, tool } from "reprise";
 import * as z from "zod";
 import type { Mail } from "../mail/client.ts";
 import { formatMoney } from "../money.ts";
 import type { Payments } from "../payments/client.ts";
-import { refused } from "./refused.ts";
 
 /** `refund_order {orderId}`: gives the money of an order back after a yes, and writes a receipt. */
 export function refundOrder(payments: Payments, mail: Mail): ToolDefinition {
@@ -18,7 +17,7 @@ export function refundOrder(payments: Payments, mail: Mail): ToolDefinition {
     idempotency: { key: ({ orderId }) => orderId, scope: "tool" },
     async handler({ orderId }, ctx) {
       const order = await ctx.read("load order", () => payments.order(orderId));
-      if (order === undefined) return refused(`There is no order ${orderId}.`);
+      if (order === undefined) throw new CallerError(`There is no order ${orderId}.`);
       if (order.status === "refunded") return `Order ${orderId} was already refunded.`;
 
       const question = `Refund ${formatMoney(order.total)} to ${order.email}?`;

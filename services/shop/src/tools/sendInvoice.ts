@@ -2,12 +2,11 @@
  * A tool that asks for a form. An invoice may be sent twice on purpose, so there is no idempotency key over calls;
  * within a call the e-mail still goes out once.
  */
-import { type ToolDefinition, tool } from "reprise";
+import { CallerError, type ToolDefinition, tool } from "reprise";
 import * as z from "zod";
 import type { Mail } from "../mail/client.ts";
 import { languages } from "../mail/letters.ts";
 import type { Payments } from "../payments/client.ts";
-import { refused } from "./refused.ts";
 
 const destination = z.object({
   address: z.email().describe("Where the invoice goes"),
@@ -22,7 +21,7 @@ export function sendInvoice(payments: Payments, mail: Mail): ToolDefinition {
     input: z.object({ orderId: z.string().describe("For example 1001") }),
     async handler({ orderId }, ctx) {
       const order = await ctx.read("load order", () => payments.order(orderId));
-      if (order === undefined) return refused(`There is no order ${orderId}.`);
+      if (order === undefined) throw new CallerError(`There is no order ${orderId}.`);
 
       const form = await ctx.elicit(`Where shall the invoice of order ${orderId} go?`, destination);
       if (form.action !== "accept") return "No invoice was sent.";
