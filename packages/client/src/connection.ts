@@ -70,6 +70,7 @@ export class Connection {
   readonly client: Client;
   readonly server: ServerIdentity;
   readonly #timeoutMs: number;
+  #listed: readonly Tool[] | undefined;
 
   private constructor(client: Client, options: ConnectionOptions) {
     const name = client.getServerVersion()?.name;
@@ -117,19 +118,23 @@ export class Connection {
     await this.client.close();
   }
 
-  /** All tools but those whose header declarations are invalid, which must not be called. */
+  /** All tools but those whose header declarations are invalid, which must not be called. Honours the server's cache hint. */
   async tools(signal: AbortSignal, refresh = false): Promise<readonly Tool[]> {
     // Without the capability the official client would write a line to the console.
     if (this.client.getServerCapabilities()?.tools === undefined) return [];
     const cacheMode = refresh ? "refresh" : "use";
     const options = { signal, timeout: this.#timeoutMs, cacheMode } as const;
-    return (await this.client.listTools(undefined, options)).tools;
+    this.#listed = (await this.client.listTools(undefined, options)).tools;
+    return this.#listed;
   }
 
-  /** The tool's definition as listed, without `tools/list` on the wire while the server's cache hint allows it. */
-  async tool(name: string, signal: AbortSignal, refresh = false): Promise<Tool | undefined> {
-    const tools = await this.tools(signal, refresh);
-    return tools.find((tool) => tool.name === name);
+  /**
+   * The tool's definition as last listed. The first call of a connection lists; later rounds do not, also where the cache hint is 0:
+   * a definition that changed meanwhile shows as a header mismatch, and only then matters (`refresh`).
+   */
+  async tool(name: string, signal: AbortSignal, refresh: boolean): Promise<Tool | undefined> {
+    const tools = refresh ? undefined : this.#listed;
+    return (tools ?? (await this.tools(signal, refresh))).find((tool) => tool.name === name);
   }
 
   /**

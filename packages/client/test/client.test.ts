@@ -327,3 +327,21 @@ test("parameters with x-mcp-header are mirrored, also for a tool with an output 
     outputProblem: expect.any(String),
   });
 });
+
+test("a call that needs r rounds is r + 1 requests, after one discover and one list for the connection", async () => {
+  const ask = inputRequired({ confirm: confirmAsk() }, "s");
+  const server = await serve(ask, ask, complete("one"), complete("two"));
+  server.listTtlMs = 0;
+  const connected = await client(server);
+  await connected.callTool("delete_folder");
+  await connected.callTool("delete_folder");
+  const call = "tools/call";
+  expect(server.all.map(({ method }) => method)).toEqual([
+    "server/discover",
+    "tools/list",
+    call,
+    call,
+    call,
+    call,
+  ]);
+});

@@ -75,6 +75,8 @@ export interface FakeServer {
   readonly all: Received[];
   script: Script[];
   tools: Record<string, unknown>[];
+  /** Cache hint of tools/list. */
+  listTtlMs: number;
   /** Replaces the answer to server/discover; undefined: the usual one. */
   discover: Reply | undefined;
   close(): Promise<void>;
@@ -107,6 +109,7 @@ export async function fakeServer(...script: Script[]): Promise<FakeServer> {
         inputSchema: { type: "object", properties: { path: { type: "string" } } },
       },
     ],
+    listTtlMs: 60_000,
     discover: undefined,
     close: async () => {
       server.closeAllConnections();
@@ -127,7 +130,12 @@ async function answer(
       return;
     case "tools/list":
       write(response, received, {
-        result: { resultType: "complete", ttlMs: 60_000, cacheScope: "private", tools: fake.tools },
+        result: {
+          resultType: "complete",
+          ttlMs: fake.listTtlMs,
+          cacheScope: "private",
+          tools: fake.tools,
+        },
       });
       return;
     default: {
