@@ -109,7 +109,7 @@ function stagePackage({ folder, target }, packages) {
     cpSync(path.join(from, item.name), path.join(stage, target, item.name), { recursive: true });
   }
   const dist = path.join(from, "dist");
-  for (const item of readdirSync(dist, { recursive: true }).sort()) {
+  for (const item of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
     const stem = /^(.*?)(?:\.d\.ts|\.js)$/.exec(item)?.[1];
     if (stem === undefined || !existsSync(path.join(from, "src", `${stem}.ts`))) continue;
     const to = path.posix.join(target, "dist", item.split(path.sep).join("/"));
@@ -121,7 +121,7 @@ function stagePackage({ folder, target }, packages) {
 
 /** Invariant 2, over code and declarations; comments may name our packages. */
 function refuseLeftovers() {
-  for (const item of readdirSync(stage, { recursive: true }).sort()) {
+  for (const item of readdirSync(stage, { recursive: true, encoding: "utf8" })) {
     if (!/\.(?:js|ts)$/.test(item)) continue;
     const code = readFileSync(path.join(stage, item), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
     const left = /(?:from|import|import\(|resolve\()\s*["'](@reprise\/[^"']+)["']/.exec(code);
