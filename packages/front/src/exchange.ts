@@ -4,9 +4,8 @@
  * Made by the endpoint for each admitted request; whoever handles the method ends it with `result` or `error`.
  *
  * 1. The first end counts, later ones are ignored.
- * 2. `disconnected` aborts when the connection closes before the response was handed to it, and only then.
+ * 2. The sender counts as gone when the connection closes before the response was handed to it, and only then.
  */
-import type { ServerResponse } from "node:http";
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { errorResponse, type RequestId, resultResponse } from "@reprise/protocol";
 import type { FastifyReply } from "fastify";
@@ -22,7 +21,8 @@ export class Exchange {
   readonly #method: string;
   readonly #metrics: FrontMetrics;
   #stream: NotificationStream | undefined;
-  #disconnect: AbortController | undefined;
+  #goneListeners: Set<() => void> | undefined;
+  #gone = false;
   #ended = false;
 
   /** `method` is what metrics call it; `id` undefined where it could not be read. */
@@ -49,23 +49,30 @@ export class Exchange {
     return this.#stream;
   }
 
-  /** Aborts when the one who sent the request is gone. Made on first use: many handlers never look. */
-  get disconnected(): AbortSignal {
-    if (this.#disconnect === undefined) {
-      const controller = new AbortController();
-      this.#disconnect = controller;
-      const raw: ServerResponse = this.#reply.raw;
-      const closed = (): void => {
-        if (this.#ended) return;
-        this.#ended = true;
-        this.#stream?.close();
-        this.#metrics.requestEnded(this.#method, "disconnected");
-        controller.abort();
-      };
-      if (raw.destroyed) closed();
-      else raw.on("close", closed);
+  /** Whether the one who sent the request is gone. */
+  get isGone(): boolean {
+    return this.#gone || (!this.#ended && this.#reply.raw.destroyed);
+  }
+
+  /** Calls `listener` once when the sender is gone. The connection is watched from the first call on: many handlers never look. */
+  onGone(listener: () => void): () => void {
+    let listeners = this.#goneListeners;
+    if (listeners === undefined) {
+      listeners = new Set();
+      this.#goneListeners = listeners;
+      this.#reply.raw.on("close", () => this.#closed());
     }
-    return this.#disconnect.signal;
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  #closed(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#gone = true;
+    this.#stream?.close();
+    this.#metrics.requestEnded(this.#method, "disconnected");
+    for (const listener of this.#goneListeners ?? []) listener();
   }
 
   /** Answers with the text of a result. */

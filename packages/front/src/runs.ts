@@ -108,7 +108,7 @@ function execute(
     );
 }
 
-/** The request as the runtime sees it. `disconnected` is a getter: don't copy the object, keep it. */
+/** The request as the runtime sees it. Its getters look at the connection: don't copy the object, keep it. */
 class FrontRunRequest implements RunRequest {
   readonly method: RunMethod;
   readonly handler: CompiledHandler;
@@ -153,8 +153,12 @@ class FrontRunRequest implements RunRequest {
     this.#exchange = exchange;
   }
 
-  get disconnected(): AbortSignal {
-    return this.#exchange.disconnected;
+  get isGone(): boolean {
+    return this.#exchange.isGone;
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.#exchange.onGone(listener);
   }
 }
 

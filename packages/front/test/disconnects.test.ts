@@ -41,10 +41,10 @@ function connect(port: number): net.Socket {
   return socket;
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const gone = (request: RunRequest): Promise<void> =>
   new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    if (request.isGone) resolve();
+    else request.onGone(resolve);
   });
 
 /** Reads until `text` was received. */
@@ -59,7 +59,7 @@ function received(socket: net.Socket, text: string): Promise<string> {
 }
 
 describe("a connection that closes", () => {
-  test("before the response aborts the request's signal", async () => {
+  test("before the response is told to the request", async () => {
     const entered = deferred<RunRequest>();
     const reply = deferred<RunReply>();
     const front = await start({
@@ -70,17 +70,18 @@ describe("a connection that closes", () => {
     });
     const socket = connect(front.port);
     socket.write(rawCall());
-    const { disconnected } = await entered.promise;
-    expect(disconnected.aborted).toBe(false);
+    const request = await entered.promise;
+    expect(request.isGone).toBe(false);
+    const left = gone(request);
     socket.destroy();
-    await aborted(disconnected);
+    await left;
     // The reply finds nobody, and that is no failure.
     reply.resolve(textReply("late"));
     const { body } = await front.app.inject({ url: "/metrics", headers: { host: "localhost" } });
     expect(body).toContain('{method="tools/call",outcome="disconnected"} 1\n');
   });
 
-  test("in the middle of a stream aborts it as well", async () => {
+  test("in the middle of a stream is told as well", async () => {
     const entered = deferred<RunRequest>();
     const front = await start({
       execute: (request) => {
@@ -91,17 +92,17 @@ describe("a connection that closes", () => {
     const socket = connect(front.port);
     socket.write(rawCall({ progressToken: 1 }));
     const request = await entered.promise;
-    const { disconnected } = request;
+    const left = gone(request);
     request.notifications?.asksChecked?.();
     const first = received(socket, "notifications/progress");
     request.notifications?.progress?.(1, undefined, undefined);
     expect(await first).toContain("text/event-stream");
     socket.destroy();
-    await aborted(disconnected);
+    await left;
     expect(() => request.notifications?.progress?.(2, undefined, undefined)).not.toThrow();
   });
 
-  test("before the runtime looks at the signal is seen all the same", async () => {
+  test("before the runtime looks is seen all the same", async () => {
     const entered = deferred<RunRequest>();
     const front = await start({
       execute: (request) => {
@@ -118,14 +119,15 @@ describe("a connection that closes", () => {
     const request = await entered.promise;
     socket.destroy();
     await closed.promise;
-    await aborted(request.disconnected);
+    await gone(request);
   });
 
-  test("after the response aborts nothing", async () => {
+  test("after the response is told to nobody", async () => {
+    const told: string[] = [];
     const entered = deferred<RunRequest>();
     const front = await start({
       execute: (request) => {
-        void request.disconnected;
+        request.onGone(() => told.push("gone"));
         entered.resolve(request);
         return textReply("done");
       },
@@ -140,7 +142,8 @@ describe("a connection that closes", () => {
     await answered;
     socket.destroy();
     await closed.promise;
-    expect((await entered.promise).disconnected.aborted).toBe(false);
+    expect((await entered.promise).isGone).toBe(false);
+    expect(told).toEqual([]);
   });
 
   test("leaves the other request of its server alone", async () => {
@@ -159,10 +162,10 @@ describe("a connection that closes", () => {
     one.write(rawCall());
     other.write(rawCall());
     await both.promise;
-    const signals = requests.map((request) => request.disconnected);
+    const left = Promise.race(requests.map(gone));
     one.destroy();
-    await Promise.race(signals.map(aborted));
-    expect(signals.filter((signal) => signal.aborted)).toHaveLength(1);
+    await left;
+    expect(requests.filter((request) => request.isGone)).toHaveLength(1);
     reply.resolve(textReply("done"));
     expect(await answered).toContain("200 OK");
   });

@@ -51,7 +51,7 @@ describe("tools/call", () => {
       logLevel: "info",
     });
     expect(request?.handler.name).toBe("greet");
-    expect(request?.disconnected.aborted).toBe(false);
+    expect(request?.isGone).toBe(false);
     expect(request?.notifications?.progress).toBeUndefined();
   });
 

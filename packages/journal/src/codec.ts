@@ -71,7 +71,10 @@ function objectToJson(value: object, path: string, owner: string, open: Set<obje
     return Number.isNaN(time) ? refuse("an invalid Date", path, owner) : tagged("$date", time);
   }
   if (value instanceof Uint8Array) {
-    return tagged("$bytes", Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64"));
+    return tagged(
+      "$bytes",
+      Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64"),
+    );
   }
   if (open.has(value)) return refuse("a cycle", path, owner);
   open.add(value);
@@ -82,13 +85,19 @@ function objectToJson(value: object, path: string, owner: string, open: Set<obje
   return json;
 }
 
-function arrayToJson(value: readonly unknown[], path: string, owner: string, open: Set<object>): JsonValue {
+function arrayToJson(
+  value: readonly unknown[],
+  path: string,
+  owner: string,
+  open: Set<object>,
+): JsonValue {
   const items: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
     if (!Object.hasOwn(value, index)) return refuse("a hole", `${path}[${index}]`, owner);
     items.push(toJson(value[index], `${path}[${index}]`, owner, open));
   }
-  if (Object.keys(value).length !== value.length) return refuse("an array with extra members", path, owner);
+  if (Object.keys(value).length !== value.length)
+    return refuse("an array with extra members", path, owner);
   return items;
 }
 
@@ -143,9 +152,14 @@ function fromTag(tag: string, json: JsonValue): unknown {
       return -0;
     case "$object": {
       const inner = json as Record<string, JsonValue>;
-      return fromMembers(Object.keys(inner).map((name) => [name, fromJson(inner[name] as JsonValue)]));
+      return fromMembers(
+        Object.keys(inner).map((name) => [name, fromJson(inner[name] as JsonValue)]),
+      );
     }
     default:
-      throw new RepriseError("FORMAT_UNKNOWN", `a journaled value has the unknown tag ${tag}; run a release that knows it`);
+      throw new RepriseError(
+        "FORMAT_UNKNOWN",
+        `a journaled value has the unknown tag ${tag}; run a release that knows it`,
+      );
   }
 }

@@ -78,7 +78,11 @@ export class ReplayCursor {
   #ended = false;
   #cancelTurn: (() => void) | undefined;
 
-  constructor(entries: readonly Entry[], events: CursorEvents, schedule: ScheduleTurn = immediateTurns) {
+  constructor(
+    entries: readonly Entry[],
+    events: CursorEvents,
+    schedule: ScheduleTurn = immediateTurns,
+  ) {
     this.#entries = [...entries];
     this.#events = events;
     this.#schedule = schedule;

@@ -1,1 +1,57 @@
-export {};
+/**
+ * What users install: the authoring API and `serve`.
+ */
+export type { ErrorCode } from "@reprise/errors";
+export { isRepriseError, RepriseError } from "@reprise/errors";
+export type {
+  AnySchema,
+  Caller,
+  ClientIdentity,
+  Complete,
+  ContentBlock,
+  Context,
+  Duration,
+  Effects,
+  ElicitOutcome,
+  ElicitUrlOutcome,
+  Idempotency,
+  JsonSchema,
+  LogLevel,
+  Needs,
+  OnUncertain,
+  PromptDefinition,
+  PromptMessage,
+  PromptResult,
+  ResourceContents,
+  ResourceDefinition,
+  ResourceResult,
+  ResourceTemplateDefinition,
+  Root,
+  RunState,
+  SampleParams,
+  SampleResult,
+  ServerDefinition,
+  StandardSchema,
+  StepContext,
+  StepOptions,
+  StepRetry,
+  ToolAnnotations,
+  ToolDefinition,
+  ToolResult,
+} from "@reprise/runtime";
+export {
+  AskCancelledError,
+  CallerError,
+  defineServer,
+  isSuspension,
+  notDone,
+  prompt,
+  ReadError,
+  resource,
+  resourceTemplate,
+  StepError,
+  tool,
+  UncertainStepError,
+} from "@reprise/runtime";
+export type { ServedServer, ServeOptions } from "./serve.ts";
+export { serve } from "./serve.ts";

@@ -17,12 +17,15 @@ export function readAnswers(inputResponses: unknown): Answers {
   if (!isJsonObject(inputResponses)) {
     throw new RepriseError("INVALID_PARAMS", "inputResponses must be an object of answers by key");
   }
-  return Object.fromEntries(Object.entries(inputResponses).map(([key, value]) => [key, brought(value)]));
+  return Object.fromEntries(
+    Object.entries(inputResponses).map(([key, value]) => [key, brought(value)]),
+  );
 }
 
 /** `_meta` of an answer is not part of it: clients may change it from retry to retry. */
 function brought(value: JsonValue): BroughtAnswer {
-  if (!isJsonObject(value) || !Object.hasOwn(value, "_meta")) return { value, digest: digestOf(value) };
+  if (!isJsonObject(value) || !Object.hasOwn(value, "_meta"))
+    return { value, digest: digestOf(value) };
   const { _meta: _dropped, ...answer } = value;
   return { value: answer, digest: digestOf(answer) };
 }

@@ -9,7 +9,7 @@ import { RepriseError } from "@reprise/errors";
 import type { JsonValue } from "@reprise/journal";
 import { missingCapabilities } from "@reprise/protocol";
 import type { Ask } from "./asks.ts";
-import type { AttemptStart } from "./attempt.ts";
+import type { AttemptStart } from "./attemptStart.ts";
 import { askDigest } from "./digest.ts";
 import type { BroughtAnswer, PendingAsk } from "./runRecord.ts";
 
@@ -41,7 +41,9 @@ export class AskDesk {
   /** The answer that the request brought for this very question. */
   answerTo(ask: Ask<unknown>): BroughtAnswer | undefined {
     const pending = this.#pendingOf(ask.key);
-    const brought = Object.hasOwn(this.#start.brought, ask.key) ? this.#start.brought[ask.key] : undefined;
+    const brought = Object.hasOwn(this.#start.brought, ask.key)
+      ? this.#start.brought[ask.key]
+      : undefined;
     if (pending !== undefined) return pending.question === ask.question ? brought : undefined;
     if (brought !== undefined) return brought.question === ask.question ? brought : undefined;
     // A yes that nobody was asked for must not count (docs/design.md 3.8).
@@ -56,7 +58,11 @@ export class AskDesk {
     const required = missingCapabilities(ask.wire, this.#start.capabilities);
     if (required !== undefined) {
       const message = "the client did not declare a capability that this question needs";
-      this.#events.lacks(new RepriseError("MISSING_CAPABILITY", message, { data: { requiredCapabilities: required } }));
+      this.#events.lacks(
+        new RepriseError("MISSING_CAPABILITY", message, {
+          data: { requiredCapabilities: required },
+        }),
+      );
     } else if (!this.#hasAsked) {
       this.#hasAsked = true;
       this.#events.checked?.();

@@ -7,7 +7,13 @@
  */
 import { RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
-import { type AskWire, elicitFormRequest, elicitUrlRequest, rootsRequest, sampleRequest } from "@reprise/protocol";
+import {
+  type AskWire,
+  elicitFormRequest,
+  elicitUrlRequest,
+  rootsRequest,
+  sampleRequest,
+} from "@reprise/protocol";
 import type { ElicitOutcome, Root, SampleParams, SampleResult } from "./contextTypes.ts";
 import { digestOf } from "./digest.ts";
 import type { Form } from "./form.ts";
@@ -26,7 +32,9 @@ export interface Ask<T> {
   /** What a person reads, for errors that show questions. */
   readonly text: string;
   /** The answer as a value; undefined when it can't be used. */
-  read(answer: JsonValue): Promise<{ readonly value: T } | undefined> | { readonly value: T } | undefined;
+  read(
+    answer: JsonValue,
+  ): Promise<{ readonly value: T } | undefined> | { readonly value: T } | undefined;
   /** Whether the answer says no. */
   refused(answer: JsonValue): boolean;
 }
@@ -48,7 +56,15 @@ function ask<T>(
   read: Ask<T>["read"],
   refused: Ask<T>["refused"],
 ): Ask<T> {
-  return { kind, key, wire, text, read, refused, question: digestOf({ kind, ...wire } as JsonObject) };
+  return {
+    kind,
+    key,
+    wire,
+    text,
+    read,
+    refused,
+    question: digestOf({ kind, ...wire } as JsonObject),
+  };
 }
 
 const confirmSchema: JsonObject = {
@@ -59,7 +75,8 @@ const confirmSchema: JsonObject = {
 
 function confirmed(answer: JsonValue): boolean | undefined {
   const content = isJsonObject(answer) ? memberOf(answer, "content") : undefined;
-  const value = content !== undefined && isJsonObject(content) ? memberOf(content, "confirm") : undefined;
+  const value =
+    content !== undefined && isJsonObject(content) ? memberOf(content, "confirm") : undefined;
   return typeof value === "boolean" ? value : undefined;
 }
 
@@ -130,7 +147,8 @@ function refuseUnsafeUrl(url: string, key: string): void {
   } catch {
     return refuse("is no absolute URL");
   }
-  if (parsed.username !== "" || parsed.password !== "") return refuse("has user information, which hides the real host");
+  if (parsed.username !== "" || parsed.password !== "")
+    return refuse("has user information, which hides the real host");
   if (parsed.protocol === "https:") return undefined;
   if (parsed.protocol === "http:" && loopback.test(parsed.hostname)) return undefined;
   return refuse(`uses ${parsed.protocol}; only https is safe off loopback`);
@@ -152,9 +170,21 @@ export function sampleAsk(key: string, params: SampleParams): Ask<SampleResult> 
       const stopReason = memberOf(answer, "stopReason");
       if ((role !== "assistant" && role !== "user") || typeof model !== "string") return undefined;
       const items = Array.isArray(content) ? content : [content];
-      if (content === undefined || !items.every((item) => isJsonObject(item) && typeof memberOf(item, "type") === "string")) return undefined;
+      if (
+        content === undefined ||
+        !items.every((item) => isJsonObject(item) && typeof memberOf(item, "type") === "string")
+      )
+        return undefined;
       const text = items.map(textOf).join("");
-      return { value: { role, content, model, text, ...(typeof stopReason === "string" ? { stopReason } : {}) } };
+      return {
+        value: {
+          role,
+          content,
+          model,
+          text,
+          ...(typeof stopReason === "string" ? { stopReason } : {}),
+        },
+      };
     },
     () => false,
   );

@@ -14,35 +14,14 @@
 import { RepriseError } from "@reprise/errors";
 import { type Entry, type Mismatch, ReplayCursor, type ScheduleTurn } from "@reprise/journal";
 import { AskDesk } from "./askDesk.ts";
+import type { AttemptStart } from "./attemptStart.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
 import { type FactSink, Recorder } from "./recorder.ts";
-import type { BroughtAnswer, PendingAsk, RunHead, StepMark } from "./runRecord.ts";
+import type { PendingAsk } from "./runRecord.ts";
 import { StateValues } from "./stateValues.ts";
 import { Suspension } from "./suspension.ts";
-import type { ClientCapabilities } from "./wireTypes.ts";
-
-/** What an attempt starts from. */
-export interface AttemptStart {
-  readonly entries: readonly Entry[];
-  /** Usable answers by ask key: they count only for the question that they were given to. */
-  readonly brought: Readonly<Record<string, BroughtAnswer>>;
-  /** Answers to questions that were not asked: only for `elicit`, `sample`, `listRoots` (docs/design.md 3.8). */
-  readonly unasked: Readonly<Record<string, BroughtAnswer>>;
-  /** The questions that `brought` answers. */
-  readonly pending: readonly PendingAsk[];
-  readonly state: Readonly<Record<string, string>>;
-  readonly drafts: RunHead["drafts"];
-  readonly marks: Readonly<Record<string, StepMark>>;
-  readonly openStepSince: number | undefined;
-  readonly stepStarted: boolean;
-  readonly startedAt: number;
-  /** Version of the handler now, and of the attempt that recorded `pending`. */
-  readonly version: string;
-  readonly recordedVersion: string;
-  readonly capabilities: ClientCapabilities;
-}
 
 /** What an attempt works with. */
 export interface AttemptPorts {
@@ -122,7 +101,9 @@ export class Attempt implements OperationHost {
       lacks: (error) => this.#end({ kind: "interrupted", error }),
       checked: ports.asksChecked,
     });
-    this.state = new StateValues(start.state, start.drafts, (drafts) => this.recorder.noteDrafts(drafts));
+    this.state = new StateValues(start.state, start.drafts, (drafts) =>
+      this.recorder.noteDrafts(drafts),
+    );
   }
 
   /** Time of the newest entry that the handler received. */
@@ -138,7 +119,8 @@ export class Attempt implements OperationHost {
   /** Aborts when the attempt is stopped. */
   get signal(): AbortSignal {
     this.#signal ??= new AbortController();
-    if (this.#stopped !== undefined || this.#outcome !== undefined) this.#signal.abort(new Suspension());
+    if (this.#stopped !== undefined || this.#outcome !== undefined)
+      this.#signal.abort(new Suspension());
     return this.#signal.signal;
   }
 
@@ -157,7 +139,9 @@ export class Attempt implements OperationHost {
     return new Promise((resolve) => {
       this.#decide = resolve;
       const cancelTimeout = this.ports.clock.after(this.ports.timeoutMs, () =>
-        this.stop(new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`)),
+        this.stop(
+          new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`),
+        ),
       );
       this.#armStall();
       let value: unknown;
@@ -183,7 +167,10 @@ export class Attempt implements OperationHost {
       this.#onSettled = () => {
         cancel();
         if (this.#settled !== undefined && "value" in this.#settled) {
-          this.ports.log.warn({}, "the handler returned after its attempt had ended: it caught the suspension signal, and what it returned is not used");
+          this.ports.log.warn(
+            {},
+            "the handler returned after its attempt had ended: it caught the suspension signal, and what it returned is not used",
+          );
         }
         resolve();
       };
@@ -236,13 +223,20 @@ export class Attempt implements OperationHost {
     // Steps and reads share their names: a report that says "load order" must mean one thing.
     const space = kind === "ask" ? "ask" : "operation";
     if (this.#names.has(`${space} ${name}`)) {
-      throw new RepriseError("NAME_REUSED", `${kind} "${name}" is used twice in one run; ${hint}`, { data: { kind, name } });
+      throw new RepriseError("NAME_REUSED", `${kind} "${name}" is used twice in one run; ${hint}`, {
+        data: { kind, name },
+      });
     }
     this.#names.add(`${space} ${name}`);
   }
 
   /** Registers an operation; its promise never causes an unhandled rejection. */
-  request(make: (settle: { resolve: (value: unknown) => void; reject: (reason: unknown) => void }) => Pending): Promise<unknown> {
+  request(
+    make: (settle: {
+      resolve: (value: unknown) => void;
+      reject: (reason: unknown) => void;
+    }) => Pending,
+  ): Promise<unknown> {
     const promise = new Promise<unknown>((resolve, reject) => {
       this.#cursor.request(make({ resolve, reject }));
     });
@@ -264,9 +258,14 @@ export class Attempt implements OperationHost {
   #idle(waiting: readonly unknown[]): void {
     if (this.#settled !== undefined) return this.#endSettled(this.#settled);
     if (this.#stopped !== undefined) return;
-    const open = waiting.filter((operation) => operation instanceof AskOperation && operation.isOpen) as AskOperation[];
+    const open = waiting.filter(
+      (operation) => operation instanceof AskOperation && operation.isOpen,
+    ) as AskOperation[];
     if (open.length === 0) return;
-    this.#end({ kind: "suspended", pending: open.map((operation) => this.desk.pendingAsk(operation.ask)) });
+    this.#end({
+      kind: "suspended",
+      pending: open.map((operation) => this.desk.pendingAsk(operation.ask)),
+    });
   }
 
   /** A handler that ignores its signal has the grace after its last running step; what it does then is not part of the run. */
@@ -285,7 +284,10 @@ export class Attempt implements OperationHost {
     else this.#end({ kind: "mismatched", mismatch });
   }
 
-  #handlerSettled(settled: { readonly value: unknown } | { readonly error: unknown }, cancelTimeout: () => void): void {
+  #handlerSettled(
+    settled: { readonly value: unknown } | { readonly error: unknown },
+    cancelTimeout: () => void,
+  ): void {
     cancelTimeout();
     this.#settled = settled;
     this.#onSettled();
@@ -323,7 +325,8 @@ export class Attempt implements OperationHost {
     const left = this.#cursor.waiting as readonly Pending[];
     this.#cursor.end();
     this.#stopSteps.abort();
-    if (outcome.kind !== "returned" && outcome.kind !== "threw") this.#signal?.abort(new Suspension());
+    if (outcome.kind !== "returned" && outcome.kind !== "threw")
+      this.#signal?.abort(new Suspension());
     const signal = new Suspension();
     for (const operation of left) operation.reject(signal);
     this.#decide(outcome);
@@ -341,5 +344,10 @@ export class Attempt implements OperationHost {
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "then" in value &&
+    typeof value.then === "function"
+  );
 }

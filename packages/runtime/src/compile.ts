@@ -5,7 +5,7 @@
  */
 import { RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
-import { UriTemplate } from "./uriTemplate.ts";
+import type { Context } from "./contextTypes.ts";
 import type {
   Complete,
   Effects,
@@ -16,13 +16,13 @@ import type {
   ServerDefinition,
   ToolDefinition,
 } from "./definition.ts";
-import type { Context } from "./contextTypes.ts";
 import { durationMs } from "./duration.ts";
 import { headerParamsOf } from "./headerParams.ts";
 import { promptResult, resourceResult, toolResult } from "./results.ts";
 import type { ArgsCheck, Catalog, CompiledHandler } from "./runtimeTypes.ts";
 import { type CompiledSchema, compileSchema, memberOf } from "./schema.ts";
 import type { AnySchema } from "./schemaTypes.ts";
+import { UriTemplate } from "./uriTemplate.ts";
 
 /** A compiled handler with what only the engine uses. */
 export interface RunnableHandler extends CompiledHandler {
@@ -49,14 +49,19 @@ export function compileServer(definition: ServerDefinition): Catalog {
   const version = definition.version ?? "0.0.0";
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, version));
   const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, version));
-  const resources = (definition.resources ?? []).map((resource) => compileResource(resource, version));
-  const templates = (definition.resourceTemplates ?? []).map((template) => compileTemplate(template, version));
+  const resources = (definition.resources ?? []).map((resource) =>
+    compileResource(resource, version),
+  );
+  const templates = (definition.resourceTemplates ?? []).map((template) =>
+    compileTemplate(template, version),
+  );
   const toolsByName = byName("tool", tools);
   const promptsByName = byName("prompt", prompts);
   const resourcesByUri = byName("resource", resources);
   byName("resource template", templates);
   const completions = new Map<string, Readonly<Record<string, Complete>>>();
-  for (const { name, complete } of definition.prompts ?? []) if (complete) completions.set(`prompt ${name}`, complete);
+  for (const { name, complete } of definition.prompts ?? [])
+    if (complete) completions.set(`prompt ${name}`, complete);
   for (const { uriTemplate, complete } of definition.resourceTemplates ?? []) {
     if (complete) completions.set(`resource ${uriTemplate}`, complete);
   }
@@ -78,7 +83,9 @@ export function compileServer(definition: ServerDefinition): Catalog {
       return undefined;
     },
     findCompletion(ref, argument) {
-      const known = completions.get(ref.type === "ref/prompt" ? `prompt ${ref.name}` : `resource ${ref.uri}`);
+      const known = completions.get(
+        ref.type === "ref/prompt" ? `prompt ${ref.name}` : `resource ${ref.uri}`,
+      );
       return known !== undefined && Object.hasOwn(known, argument) ? known[argument] : undefined;
     },
     hasCompletions: completions.size > 0,
@@ -95,11 +102,15 @@ function plain(members: object): JsonObject {
   return JSON.parse(JSON.stringify(members)) as JsonObject;
 }
 
-function byName<T extends { readonly handler: RunnableHandler }>(what: string, all: readonly T[]): Map<string, T> {
+function byName<T extends { readonly handler: RunnableHandler }>(
+  what: string,
+  all: readonly T[],
+): Map<string, T> {
   const found = new Map<string, T>();
   for (const one of all) {
     const { name } = one.handler;
-    if (found.has(name)) throw new RepriseError("DEFINITION_INVALID", `${what} "${name}" is declared twice`);
+    if (found.has(name))
+      throw new RepriseError("DEFINITION_INVALID", `${what} "${name}" is declared twice`);
     found.set(name, one);
   }
   return found;
@@ -107,18 +118,32 @@ function byName<T extends { readonly handler: RunnableHandler }>(what: string, a
 
 function checkName(what: string, name: unknown): string {
   if (typeof name === "string" && namePattern.test(name)) return name;
-  throw new RepriseError("DEFINITION_INVALID", `${what} ${JSON.stringify(name)}: a name has 1 to 128 of A-Z a-z 0-9 _ - .`);
+  throw new RepriseError(
+    "DEFINITION_INVALID",
+    `${what} ${JSON.stringify(name)}: a name has 1 to 128 of A-Z a-z 0-9 _ - .`,
+  );
 }
 
-function effectsOf(options: HandlerOptions<never>, kind: CompiledHandler["kind"], readOnly: boolean): { readonly effects: Effects; readonly effectsReason: string } {
+function effectsOf(
+  options: HandlerOptions<never>,
+  kind: CompiledHandler["kind"],
+  readOnly: boolean,
+): { readonly effects: Effects; readonly effectsReason: string } {
   if (options.idempotency !== undefined && options.effects === "repeatable") {
-    throw new RepriseError("DEFINITION_INVALID", `an idempotency key makes a run once; take away effects: "repeatable" or the key`);
+    throw new RepriseError(
+      "DEFINITION_INVALID",
+      `an idempotency key makes a run once; take away effects: "repeatable" or the key`,
+    );
   }
   if (options.effects !== undefined) return { effects: options.effects, effectsReason: "declared" };
-  if (options.idempotency !== undefined) return { effects: "once", effectsReason: "it has an idempotency key" };
+  if (options.idempotency !== undefined)
+    return { effects: "once", effectsReason: "it has an idempotency key" };
   if (readOnly) return { effects: "repeatable", effectsReason: "readOnlyHint" };
   if (kind === "tool") return { effects: "once", effectsReason: "default for tools" };
-  return { effects: "repeatable", effectsReason: `default for ${kind === "prompt" ? "prompts" : "resources"}` };
+  return {
+    effects: "repeatable",
+    effectsReason: `default for ${kind === "prompt" ? "prompts" : "resources"}`,
+  };
 }
 
 function common(
@@ -140,8 +165,14 @@ function common(
     queue: options.queue ?? "default",
     version: options.version ?? serverVersion,
     idempotency: options.idempotency as RunnableHandler["idempotency"],
-    timeoutMs: options.timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : durationMs(options.timeoutMs, `${label} timeoutMs`),
-    answerWithinMs: options.answerWithin === undefined ? undefined : durationMs(options.answerWithin, `${label} answerWithin`),
+    timeoutMs:
+      options.timeoutMs === undefined
+        ? DEFAULT_TIMEOUT_MS
+        : durationMs(options.timeoutMs, `${label} timeoutMs`),
+    answerWithinMs:
+      options.answerWithin === undefined
+        ? undefined
+        : durationMs(options.answerWithin, `${label} answerWithin`),
   };
 }
 
@@ -149,7 +180,10 @@ function common(
 function inputSchema(schema: AnySchema | undefined, label: string): CompiledSchema {
   const compiled = compileSchema(schema ?? emptyInput, "input", `${label} input`);
   if (memberOf(compiled.json, "type") !== "object") {
-    throw new RepriseError("DEFINITION_INVALID", `${label}: the input schema must describe an object`);
+    throw new RepriseError(
+      "DEFINITION_INVALID",
+      `${label}: the input schema must describe an object`,
+    );
   }
   return compiled;
 }
@@ -163,15 +197,36 @@ function argsCheck(input: CompiledSchema): CompiledHandler["checkArgs"] {
   };
 }
 
-function compileTool(tool: ToolDefinition, serverVersion: string): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
+function compileTool(
+  tool: ToolDefinition,
+  serverVersion: string,
+): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
   const name = checkName("tool", tool.name);
   const input = inputSchema(tool.input, `tool "${name}"`);
-  const output = tool.output === undefined ? undefined : compileSchema(tool.output, "output", `tool "${name}" output`);
+  const output =
+    tool.output === undefined
+      ? undefined
+      : compileSchema(tool.output, "output", `tool "${name}" output`);
   const { title, description, icons, annotations, _meta } = tool;
   return {
-    wire: plain({ name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons, _meta }),
+    wire: plain({
+      name,
+      title,
+      description,
+      inputSchema: input.json,
+      outputSchema: output?.json,
+      annotations,
+      icons,
+      _meta,
+    }),
     handler: {
-      ...common("tool", name, tool as HandlerOptions<never>, serverVersion, annotations?.readOnlyHint === true),
+      ...common(
+        "tool",
+        name,
+        tool as HandlerOptions<never>,
+        serverVersion,
+        annotations?.readOnlyHint === true,
+      ),
       headerParams: headerParamsOf(input.json, `tool "${name}"`),
       checkArgs: argsCheck(input),
       run: (args, ctx) => tool.handler(args as never, ctx),
@@ -180,7 +235,10 @@ function compileTool(tool: ToolDefinition, serverVersion: string): { readonly wi
   };
 }
 
-function compilePrompt(prompt: PromptDefinition, serverVersion: string): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
+function compilePrompt(
+  prompt: PromptDefinition,
+  serverVersion: string,
+): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
   const name = checkName("prompt", prompt.name);
   const input = inputSchema(prompt.input, `prompt "${name}"`);
   const { title, description, icons, _meta } = prompt;
@@ -201,15 +259,28 @@ function promptArguments(schema: JsonObject): JsonValue | undefined {
   if (!isJsonObject(properties)) return undefined;
   const required = memberOf(schema, "required");
   return Object.entries(properties).map(([name, property]) => {
-    const { title, description } = isJsonObject(property) ? (property as { title?: JsonValue; description?: JsonValue }) : {};
-    return plain({ name, title, description, required: Array.isArray(required) && required.includes(name) });
+    const { title, description } = isJsonObject(property)
+      ? (property as { title?: JsonValue; description?: JsonValue })
+      : {};
+    return plain({
+      name,
+      title,
+      description,
+      required: Array.isArray(required) && required.includes(name),
+    });
   });
 }
 
-function compileResource(resource: ResourceDefinition, serverVersion: string): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
+function compileResource(
+  resource: ResourceDefinition,
+  serverVersion: string,
+): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
   const { uri, name, title, description, mimeType, size, annotations, icons, _meta } = resource;
   if (typeof uri !== "string" || !URL.canParse(uri)) {
-    throw new RepriseError("DEFINITION_INVALID", `resource ${JSON.stringify(name)}: uri ${JSON.stringify(uri)} is no absolute URI`);
+    throw new RepriseError(
+      "DEFINITION_INVALID",
+      `resource ${JSON.stringify(name)}: uri ${JSON.stringify(uri)} is no absolute URI`,
+    );
   }
   return {
     wire: plain({ uri, name, title, description, mimeType, size, annotations, icons, _meta }),
@@ -226,13 +297,22 @@ function compileResource(resource: ResourceDefinition, serverVersion: string): {
 function compileTemplate(
   definition: ResourceTemplateDefinition,
   serverVersion: string,
-): { readonly wire: JsonObject; readonly handler: RunnableHandler; readonly template: UriTemplate } {
+): {
+  readonly wire: JsonObject;
+  readonly handler: RunnableHandler;
+  readonly template: UriTemplate;
+} {
   const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta } = definition;
   return {
     template: new UriTemplate(uriTemplate),
     wire: plain({ uriTemplate, name, title, description, mimeType, annotations, icons, _meta }),
     handler: {
-      ...common("resourceTemplate", uriTemplate, definition as HandlerOptions<never>, serverVersion),
+      ...common(
+        "resourceTemplate",
+        uriTemplate,
+        definition as HandlerOptions<never>,
+        serverVersion,
+      ),
       headerParams: [],
       checkArgs: (raw) => ({ ok: true, args: raw }),
       run: (args, ctx) => definition.handler(args as never, ctx),

@@ -6,7 +6,15 @@
  */
 import { RepriseError } from "@reprise/errors";
 import type { JsonValue } from "@reprise/journal";
-import { type Ask, type AskKind, confirmAsk, elicitAsk, elicitUrlAsk, rootsAsk, sampleAsk } from "./asks.ts";
+import {
+  type Ask,
+  type AskKind,
+  confirmAsk,
+  elicitAsk,
+  elicitUrlAsk,
+  rootsAsk,
+  sampleAsk,
+} from "./asks.ts";
 import type { Attempt } from "./attempt.ts";
 import type {
   Context,
@@ -24,8 +32,8 @@ import { passesLevel, type RunFacts } from "./runFacts.ts";
 import type { OutputOf } from "./schemaTypes.ts";
 import { seededRandom, seededUuid } from "./seeded.ts";
 import { AskCancelledError } from "./stepErrors.ts";
-import { runStep, stepScope } from "./stepRun.ts";
 import { stepOptionsOf } from "./stepOptions.ts";
+import { runStep, stepScope } from "./stepRun.ts";
 
 /** ctx of one attempt. */
 export function createContext(attempt: Attempt, facts: RunFacts): Context {
@@ -34,7 +42,11 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
   const enter = (what: string): void => {
     const step = stepScope.getStore();
     if (step !== undefined) {
-      throw new RepriseError("CTX_IN_STEP", `ctx.${what} was called inside step "${step}"; call it before or after the step`, { data: { step } });
+      throw new RepriseError(
+        "CTX_IN_STEP",
+        `ctx.${what} was called inside step "${step}"; call it before or after the step`,
+        { data: { step } },
+      );
     }
     attempt.check();
   };
@@ -52,12 +64,18 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
     promise.catch(() => undefined);
     return promise;
   };
-  const askFor = <T>(kind: AskKind, make: (key: string) => Ask<T>, key: string | undefined): Promise<T> => {
+  const askFor = <T>(
+    kind: AskKind,
+    make: (key: string) => Ask<T>,
+    key: string | undefined,
+  ): Promise<T> => {
     enter(kind);
     const name = key ?? kind;
     attempt.claimName("ask", name, `give each ask of this kind its own key: { key: "..." }`);
     const ask = make(name) as Ask<unknown>;
-    return attempt.request((settle) => new AskOperation(ask, attempt, settle, attempt.desk)) as Promise<T>;
+    return attempt.request(
+      (settle) => new AskOperation(ask, attempt, settle, attempt.desk),
+    ) as Promise<T>;
   };
 
   return {
@@ -72,7 +90,11 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
           }),
         );
       }),
-    elicit: <S extends Parameters<Context["elicit"]>[1]>(message: string, schema: S, options: Parameters<Context["elicit"]>[2] = {}) =>
+    elicit: <S extends Parameters<Context["elicit"]>[1]>(
+      message: string,
+      schema: S,
+      options: Parameters<Context["elicit"]>[2] = {},
+    ) =>
       guarded(
         () =>
           askFor(
@@ -89,14 +111,25 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
         };
         const answered = askFor("elicitUrl", make, options.key);
         return quiet(
-          answered.then((action): ElicitUrlOutcome => (action === "accept" ? { action, completed: false } : { action })),
+          answered.then(
+            (action): ElicitUrlOutcome =>
+              action === "accept" ? { action, completed: false } : { action },
+          ),
         );
       }),
     sample: (params, options = {}) =>
-      guarded((): Promise<SampleResult> => askFor("sample", (key) => sampleAsk(key, params), options.key)),
+      guarded(
+        (): Promise<SampleResult> => askFor("sample", (key) => sampleAsk(key, params), options.key),
+      ),
     listRoots: (options = {}) =>
-      guarded((): Promise<readonly Root[]> => askFor("listRoots", (key) => rootsAsk(key), options.key)),
-    step: <T>(name: string, fn: (step: StepContext) => Promise<T> | T, options: StepOptions<T> = {}) =>
+      guarded(
+        (): Promise<readonly Root[]> => askFor("listRoots", (key) => rootsAsk(key), options.key),
+      ),
+    step: <T>(
+      name: string,
+      fn: (step: StepContext) => Promise<T> | T,
+      options: StepOptions<T> = {},
+    ) =>
       guarded(() => {
         enter("step");
         const checked = stepOptionsOf(name, options);
@@ -107,7 +140,9 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
       guarded(() => {
         enter("read");
         attempt.claimName("read", name, "in a loop, put the item into the name");
-        return attempt.request((settle) => new ReadOperation(name, attempt, settle, fn)) as Promise<T>;
+        return attempt.request(
+          (settle) => new ReadOperation(name, attempt, settle, fn),
+        ) as Promise<T>;
       }),
     state: attempt.state.view(() => enter("state")),
     uuid: (name) => seededUuid(facts.seed(), name),
@@ -120,13 +155,17 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
       facts.notifications.progress(value, total, message);
     },
     log: (level, data: JsonValue, logger) => {
-      if (attempt.isOver || facts.notifications?.log === undefined || facts.logLevel === undefined) return;
+      if (attempt.isOver || facts.notifications?.log === undefined || facts.logLevel === undefined)
+        return;
       if (passesLevel(level, facts.logLevel)) facts.notifications.log(level, data, logger);
     },
     nothingDone: (result) => {
       enter("nothingDone");
       if (attempt.recorder.stepStarted) {
-        throw new RepriseError("NOTHING_DONE_REFUSED", "ctx.nothingDone was called although a step of this run was started; return the result as it is");
+        throw new RepriseError(
+          "NOTHING_DONE_REFUSED",
+          "ctx.nothingDone was called although a step of this run was started; return the result as it is",
+        );
       }
       attempt.saidNothingDone = true;
       return result;

@@ -91,7 +91,10 @@ export type ElicitUrlOutcome =
 
 /** The parameters of a sampling request: MCP `sampling/createMessage`, without `_meta` and `task`. */
 export interface SampleParams {
-  readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: JsonValue }[];
+  readonly messages: readonly {
+    readonly role: "user" | "assistant";
+    readonly content: JsonValue;
+  }[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
   readonly temperature?: number;

@@ -63,7 +63,13 @@ export interface HandlerOptions<Args> {
 }
 
 /** What a tool's handler may return. Strings become one text item; nothing becomes empty content. */
-export type ToolReturn = string | ToolResult | ContentBlock | readonly ContentBlock[] | undefined | void;
+export type ToolReturn =
+  | string
+  | ToolResult
+  | ContentBlock
+  | readonly ContentBlock[]
+  | undefined
+  | void;
 
 /** A tool. With `output`, the handler returns a value of that schema, or a ToolResult. */
 export interface ToolDefinition<
@@ -175,7 +181,9 @@ export function resource(definition: ResourceDefinition): ResourceDefinition {
 }
 
 /** Declares a resource template. */
-export function resourceTemplate(definition: ResourceTemplateDefinition): ResourceTemplateDefinition {
+export function resourceTemplate(
+  definition: ResourceTemplateDefinition,
+): ResourceTemplateDefinition {
   return definition;
 }
 

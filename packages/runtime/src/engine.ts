@@ -81,14 +81,18 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     turn: options.turn ?? immediateTurns,
     log,
     audience,
-    requestStateLifetimeMs: durationMs(options.requestStateLifetime ?? "24h", "requestStateLifetime"),
+    requestStateLifetimeMs: durationMs(
+      options.requestStateLifetime ?? "24h",
+      "requestStateLifetime",
+    ),
     replayStallMs: settings.replayStallMs,
     settleGraceMs: settings.settleGraceMs,
     joinTimeoutMs: settings.joinTimeoutMs,
     random: () => randomBytes(18).toString("base64url"),
     attempts: new Set(),
   };
-  const sweeper = store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
+  const sweeper =
+    store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
   sweeper?.start();
   return new Engine(deps, settings, sweeper);
 }
@@ -112,8 +116,16 @@ class Engine implements Runtime {
       return await this.#dispatch(request);
     } catch (error) {
       if (isRepriseError(error)) return { kind: "error", error };
-      this.#deps.log.error({ err: error, method: request.method, target: request.target }, "the engine failed");
-      return { kind: "error", error: new RepriseError("INTERNAL", "the server failed; its log says how", { cause: error }) };
+      this.#deps.log.error(
+        { err: error, method: request.method, target: request.target },
+        "the engine failed",
+      );
+      return {
+        kind: "error",
+        error: new RepriseError("INTERNAL", "the server failed; its log says how", {
+          cause: error,
+        }),
+      };
     }
   }
 
@@ -130,8 +142,13 @@ class Engine implements Runtime {
   #dispatch(request: RunRequest): Promise<RunReply> {
     const { attempts, store } = this.#deps;
     if (this.#closing !== undefined || attempts.size >= this.#settings.maxConcurrentAttempts) {
-      const why = this.#closing === undefined ? "the server runs as many calls as it may" : "the server is stopping";
-      throw new RepriseError("BUSY", `${why}; repeat the request`, { data: { retryAfterMs: 1000 } });
+      const why =
+        this.#closing === undefined
+          ? "the server runs as many calls as it may"
+          : "the server is stopping";
+      throw new RepriseError("BUSY", `${why}; repeat the request`, {
+        data: { retryAfterMs: 1000 },
+      });
     }
     const answers = readAnswers(request.inputResponses);
     if (request.requestState !== undefined) return this.#resume(request, answers);
@@ -143,7 +160,11 @@ class Engine implements Runtime {
 
   async #resume(request: RunRequest, answers: ReturnType<typeof readAnswers>): Promise<RunReply> {
     const { tokens, store } = this.#deps;
-    const { state, expired } = await tokens.open(request.requestState, tokens.bindingOf(request), request);
+    const { state, expired } = await tokens.open(
+      request.requestState,
+      tokens.bindingOf(request),
+      request,
+    );
     if (state.kind === "repeatable") return executeRepeatable(this.#deps, request, answers, state);
     // A once run's record is elsewhere: this process can't know it.
     if (store === undefined) throw tokens.refuse("no_store", request);
@@ -154,9 +175,14 @@ class Engine implements Runtime {
     const { attempts, clock, store } = this.#deps;
     this.#sweeper?.close();
     const drained = clock.monotonic() + this.#settings.drainTimeoutMs;
-    const draining = new RepriseError("INTERRUPTED", "the server is stopping; repeat the same request", { data: { retryAfterMs: 1000 } });
+    const draining = new RepriseError(
+      "INTERRUPTED",
+      "the server is stopping; repeat the same request",
+      { data: { retryAfterMs: 1000 } },
+    );
     while (attempts.size > 0 && clock.monotonic() < drained) await tick(clock);
-    for (const attempt of attempts) (attempt as { stop(reason?: RepriseError): void }).stop(draining);
+    for (const attempt of attempts)
+      (attempt as { stop(reason?: RepriseError): void }).stop(draining);
     const forced = clock.monotonic() + this.#settings.settleGraceMs * 2;
     while (attempts.size > 0 && clock.monotonic() < forced) await tick(clock);
     await store?.close();
@@ -169,13 +195,23 @@ const tick = (clock: Clock): Promise<void> =>
   });
 
 function withoutUndefined<T extends object>(options: T): Partial<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
 }
 
 function requireNoKeys(server: ServerDefinition): void {
-  for (const one of [...(server.tools ?? []), ...(server.prompts ?? []), ...(server.resources ?? []), ...(server.resourceTemplates ?? [])]) {
+  for (const one of [
+    ...(server.tools ?? []),
+    ...(server.prompts ?? []),
+    ...(server.resources ?? []),
+    ...(server.resourceTemplates ?? []),
+  ]) {
     if (one.idempotency !== undefined) {
-      throw new RepriseError("DEFINITION_INVALID", `"${one.name}" has an idempotency key, which needs a store; this server has store: "none"`);
+      throw new RepriseError(
+        "DEFINITION_INVALID",
+        `"${one.name}" has an idempotency key, which needs a store; this server has store: "none"`,
+      );
     }
   }
 }

@@ -31,7 +31,10 @@ export interface EngineDeps {
 
 /** Expiry of a state that is sealed now for this handler. */
 export function stateExpiry(deps: EngineDeps, handler: RunnableHandler): number {
-  return deps.clock.now() + Math.min(handler.answerWithinMs ?? deps.requestStateLifetimeMs, deps.requestStateLifetimeMs);
+  return (
+    deps.clock.now() +
+    Math.min(handler.answerWithinMs ?? deps.requestStateLifetimeMs, deps.requestStateLifetimeMs)
+  );
 }
 
 /** The handler of a request: only this package makes handlers, and all of them can run. */

@@ -54,12 +54,29 @@ function formSchema(json: JsonObject, key: string, generated: boolean): JsonObje
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, plainField(schema as JsonObject)]),
   );
-  return { type: "object", properties: fields, ...(Array.isArray(required) && required.length > 0 ? { required } : {}) };
+  return {
+    type: "object",
+    properties: fields,
+    ...(Array.isArray(required) && required.length > 0 ? { required } : {}),
+  };
 }
 
 const fieldMembers = new Set([
-  "type", "title", "description", "default", "enum", "enumNames", "oneOf", "minLength", "maxLength", "format",
-  "minimum", "maximum", "minItems", "maxItems", "items",
+  "type",
+  "title",
+  "description",
+  "default",
+  "enum",
+  "enumNames",
+  "oneOf",
+  "minLength",
+  "maxLength",
+  "format",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+  "items",
 ]);
 const formFormats = new Set(["email", "uri", "date", "date-time"]);
 
@@ -83,7 +100,10 @@ function isFormField(schema: JsonObject): boolean {
       return true;
     case "array": {
       const items = memberOf(schema, "items");
-      return isJsonObject(items) && (Array.isArray(memberOf(items, "enum")) || Array.isArray(memberOf(items, "anyOf")));
+      return (
+        isJsonObject(items) &&
+        (Array.isArray(memberOf(items, "enum")) || Array.isArray(memberOf(items, "anyOf")))
+      );
     }
     default:
       return false;
@@ -110,7 +130,10 @@ function refuseSecrets(schema: JsonObject, key: string, notSecret: readonly stri
     if (memberOf(value, "type") === "boolean") continue;
     const title = memberOf(value, "title");
     const texts = [field, typeof title === "string" ? title : ""];
-    if (memberOf(value, "format") === "password" || texts.some((text) => secretWords.test(words(text)))) {
+    if (
+      memberOf(value, "format") === "password" ||
+      texts.some((text) => secretWords.test(words(text)))
+    ) {
       throw new RepriseError(
         "SECRET_IN_FORM",
         `form "${key}": field "${field}" looks like a secret, which must not pass through the client; send the person to a page with ctx.elicitUrl, or list the field in notSecret if it is none`,

@@ -24,7 +24,12 @@ export function headerParamsOf(schema: JsonObject, label: string): readonly Head
       const at = [...path, name];
       if (header !== undefined) {
         const type = types.find((known) => known === memberOf(property, "type"));
-        if (typeof header !== "string" || !token.test(header) || type === undefined || seen.has(header.toLowerCase())) {
+        if (
+          typeof header !== "string" ||
+          !token.test(header) ||
+          type === undefined ||
+          seen.has(header.toLowerCase())
+        ) {
           throw new RepriseError(
             "DEFINITION_INVALID",
             `${label}: x-mcp-header of "${at.join(".")}" must be a header name, unique in the tool, on a string, integer or boolean`,

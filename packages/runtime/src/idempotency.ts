@@ -19,7 +19,10 @@ const MIN_CLIENT_KEY = 22;
 const MAX_CLIENT_KEY = 512;
 
 /** The key of a first call; undefined when it has none. @throws RepriseError INVALID_IDEMPOTENCY_KEY */
-export function idempotencyOf(deps: Pick<EngineDeps, "audience">, request: RunRequest): IdempotencyKey | undefined {
+export function idempotencyOf(
+  deps: Pick<EngineDeps, "audience">,
+  request: RunRequest,
+): IdempotencyKey | undefined {
   const handler = runnable(request);
   const { idempotency } = handler;
   const own = idempotency?.key(request.args, { caller: request.caller });
@@ -30,7 +33,11 @@ export function idempotencyOf(deps: Pick<EngineDeps, "audience">, request: RunRe
   if (idempotencyKey === undefined) return undefined;
   const anonymous = request.caller.principal === "anonymous";
   const least = anonymous ? MIN_CLIENT_KEY : 1;
-  if (typeof idempotencyKey !== "string" || idempotencyKey.length < least || idempotencyKey.length > MAX_CLIENT_KEY) {
+  if (
+    typeof idempotencyKey !== "string" ||
+    idempotencyKey.length < least ||
+    idempotencyKey.length > MAX_CLIENT_KEY
+  ) {
     throw new RepriseError(
       "INVALID_IDEMPOTENCY_KEY",
       `_meta["reprise/idempotencyKey"] must be a text of ${least} to ${MAX_CLIENT_KEY} characters${anonymous ? "; without auth a key that can be guessed would show a stranger's result" : ""}`,
@@ -48,6 +55,9 @@ function keyOf(
 ): IdempotencyKey {
   const owner = perCaller ? request.caller.principal : "";
   const { kind, name } = request.handler;
-  const scope = sha256(JSON.stringify([deps.audience, kind, name, source, owner, key])).slice(0, MIN_CLIENT_KEY);
+  const scope = sha256(JSON.stringify([deps.audience, kind, name, source, owner, key])).slice(
+    0,
+    MIN_CLIENT_KEY,
+  );
   return { scope, perCaller, argsDigest: digestOf(stableParams(request.params)) };
 }

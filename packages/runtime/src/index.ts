@@ -1,5 +1,7 @@
 export type { Caller, ClientIdentity } from "./caller.ts";
 export { anonymous } from "./caller.ts";
+export type { Clock } from "./clock.ts";
+export { systemClock } from "./clock.ts";
 export type {
   AskOptions,
   ConfirmOptions,
@@ -33,18 +35,13 @@ export type {
   ToolDefinition,
   ToolReturn,
 } from "./definition.ts";
-export type { Clock } from "./clock.ts";
-export { systemClock } from "./clock.ts";
+export { defineServer, prompt, resource, resourceTemplate, tool } from "./definition.ts";
+export { durationMs } from "./duration.ts";
 export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";
-export { durationMs } from "./duration.ts";
 export type { Logger, LogLine } from "./logger.ts";
 export { silentLogger } from "./logger.ts";
 export { CallerError } from "./results.ts";
-export type { OpenReply, StateBinding, StateSealer } from "./stateTokens.ts";
-export { AskCancelledError, notDone, ReadError, StepError, UncertainStepError } from "./stepErrors.ts";
-export { isSuspension } from "./suspension.ts";
-export { defineServer, prompt, resource, resourceTemplate, tool } from "./definition.ts";
 export type {
   BroughtAnswer,
   KeyRecord,
@@ -77,7 +74,21 @@ export type {
   RunRequest,
   Runtime,
 } from "./runtimeTypes.ts";
-export type { AnySchema, JsonSchema, OutputOf, SchemaIssue, StandardSchema } from "./schemaTypes.ts";
+export type {
+  AnySchema,
+  JsonSchema,
+  OutputOf,
+  SchemaIssue,
+  StandardSchema,
+} from "./schemaTypes.ts";
+export type { OpenReply, StateBinding, StateSealer } from "./stateTokens.ts";
+export {
+  AskCancelledError,
+  notDone,
+  ReadError,
+  StepError,
+  UncertainStepError,
+} from "./stepErrors.ts";
 export type {
   AttemptRef,
   ClaimCommon,
@@ -94,6 +105,7 @@ export type {
   StoreHealth,
   TransitionReply,
 } from "./storePort.ts";
+export { isSuspension } from "./suspension.ts";
 export { claimKnown, claimRound } from "./transitions/claim.ts";
 export { createRun } from "./transitions/create.ts";
 export type { RunWrite, StoredRun, Transition, TransitionEnv } from "./transitions/env.ts";

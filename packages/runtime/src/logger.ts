@@ -16,4 +16,9 @@ export interface Logger {
 const nothing: LogLine = () => undefined;
 
 /** Drops everything. */
-export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+export const silentLogger: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+};

@@ -12,7 +12,10 @@ export function mismatchError(
 ): RepriseError {
   const { entry, asked, index, reason } = mismatch;
   const found = `${operationOf(entry)} "${nameOf(entry)}"`;
-  const instead = asked.length === 0 ? "asked for nothing else" : `asked for ${asked.map((one) => `${one.kind} "${one.name}"`).join(", ")}`;
+  const instead =
+    asked.length === 0
+      ? "asked for nothing else"
+      : `asked for ${asked.map((one) => `${one.kind} "${one.name}"`).join(", ")}`;
   const what =
     reason === "question"
       ? `was answered with another question under that key`
@@ -20,6 +23,13 @@ export function mismatchError(
   return new RepriseError(
     "JOURNAL_MISMATCH",
     `${handler} does not fit its journal: ${found} ${what}. Recorded by version ${versions.recorded}, executed by ${versions.now}. Deploy the recorded version, keep the name, or release the run.`,
-    { data: { entry: { kind: operationOf(entry), name: nameOf(entry), index }, asked: asked.map((one) => ({ ...one })), versions, retryAfterMs: 1000 } },
+    {
+      data: {
+        entry: { kind: operationOf(entry), name: nameOf(entry), index },
+        asked: asked.map((one) => ({ ...one })),
+        versions,
+        retryAfterMs: 1000,
+      },
+    },
   );
 }

@@ -8,10 +8,11 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry } from "@reprise/journal";
-import { Attempt, type AttemptOutcome, type AttemptStart, Fenced } from "./attempt.ts";
+import { Attempt, type AttemptOutcome, Fenced } from "./attempt.ts";
+import type { AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
-import { createContext } from "./context.ts";
 import type { RunnableHandler } from "./compile.ts";
+import { createContext } from "./context.ts";
 import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import type { OnceSink } from "./onceSink.ts";
@@ -127,7 +128,13 @@ async function record(
   } catch (error) {
     if (error instanceof Fenced) return { kind: "fenced" };
     if (isRepriseError(error)) return { kind: "failed", error };
-    return { kind: "failed", error: new RepriseError("STORE_UNAVAILABLE", "the outcome could not be recorded", { cause: error, data: { retryAfterMs: 1000 } }) };
+    return {
+      kind: "failed",
+      error: new RepriseError("STORE_UNAVAILABLE", "the outcome could not be recorded", {
+        cause: error,
+        data: { retryAfterMs: 1000 },
+      }),
+    };
   } finally {
     await attempt.cleanedUp();
   }
@@ -148,22 +155,43 @@ async function recordOutcome(
     case "returned":
     case "threw": {
       const failure = ended.kind === "threw" ? { error: ended.error } : undefined;
-      const settled = failure ?? (await rendered(handler, ended as { readonly value: unknown }, from.target));
+      const settled =
+        failure ?? (await rendered(handler, ended as { readonly value: unknown }, from.target));
       const failed = "error" in settled;
       if (failed && !isRepriseError(settled.error)) {
-        deps.log.error({ err: settled.error, run: from.origin().runId, handler: handler.name }, "the handler failed");
+        deps.log.error(
+          { err: settled.error, run: from.origin().runId, handler: handler.name },
+          "the handler failed",
+        );
       }
-      const response = failed ? failureResponse(handler.kind, settled.error, from.origin().runId) : settled.response;
+      const response = failed
+        ? failureResponse(handler.kind, settled.error, from.origin().runId)
+        : settled.response;
       if (hasRecord) {
         const keyFree = isKeyFree(attempt, from.head, failed);
-        await end({ to: failed ? "failed" : "completed", response, state: attempt.state.snapshot(), keyFree });
+        await end({
+          to: failed ? "failed" : "completed",
+          response,
+          state: attempt.state.snapshot(),
+          keyFree,
+        });
       }
       return { kind: "recorded", response };
     }
     case "suspended": {
       const stateExpiresAt = stateExpiry(deps, handler);
-      await end({ to: "waiting", pending: ended.pending, state: attempt.state.snapshot(), stateExpiresAt });
-      return { kind: "suspended", pending: ended.pending, round: (from.head?.round ?? 0) + 1, stateExpiresAt };
+      await end({
+        to: "waiting",
+        pending: ended.pending,
+        state: attempt.state.snapshot(),
+        stateExpiresAt,
+      });
+      return {
+        kind: "suspended",
+        pending: ended.pending,
+        round: (from.head?.round ?? 0) + 1,
+        stateExpiresAt,
+      };
     }
     case "interrupted": {
       if (hasRecord) await end({ to: "interrupted" });
@@ -171,14 +199,21 @@ async function recordOutcome(
         kind: "failed",
         error:
           ended.error ??
-          new RepriseError("INTERRUPTED", "the attempt was stopped because nobody waited for it; repeat the same request", { data: { retryAfterMs: 100 } }),
+          new RepriseError(
+            "INTERRUPTED",
+            "the attempt was stopped because nobody waited for it; repeat the same request",
+            { data: { retryAfterMs: 100 } },
+          ),
       };
     }
     case "mismatched": {
       if (hasRecord) await end({ to: "mismatched" });
       const versions = { recorded: from.head?.version ?? handler.version, now: handler.version };
       const error = mismatchError(ended.mismatch, handler.label, versions);
-      deps.log.error({ err: error, run: from.origin().runId }, "a handler does not fit its journal");
+      deps.log.error(
+        { err: error, run: from.origin().runId },
+        "a handler does not fit its journal",
+      );
       return { kind: "failed", error };
     }
     case "fenced":
@@ -203,8 +238,13 @@ async function rendered(
 function isKeyFree(attempt: Attempt, head: RunHead | undefined, failed: boolean): boolean {
   if (head?.openStepPossible === true || attempt.recorder.hasOpenMarks) return false;
   if (attempt.recorder.stepStarted) {
-    const steps = attempt.entries.filter((entry) => entry.kind === "step_completed" || entry.kind === "step_failed");
-    return steps.length > 0 && steps.every((entry) => entry.kind === "step_failed" && entry.outcome === "not_done");
+    const steps = attempt.entries.filter(
+      (entry) => entry.kind === "step_completed" || entry.kind === "step_failed",
+    );
+    return (
+      steps.length > 0 &&
+      steps.every((entry) => entry.kind === "step_failed" && entry.outcome === "not_done")
+    );
   }
   // Without a step nobody but the handler knows what it did: what it threw, a refused question and `nothingDone` say nothing.
   return failed || attempt.desk.refusalTaken || attempt.saidNothingDone;

@@ -12,9 +12,16 @@ import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
 import { idempotencyOf } from "./idempotency.ts";
 import { type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
-import { answerSettled, inFlight, inputRequestsOf, replyOfRecorded, runLost, runParked } from "./replies.ts";
-import type { RunHead, RunOrigin } from "./runRecord.ts";
+import {
+  answerSettled,
+  inFlight,
+  inputRequestsOf,
+  replyOfRecorded,
+  runLost,
+  runParked,
+} from "./replies.ts";
 import { newOrigin } from "./runOrigin.ts";
+import type { RunHead, RunOrigin } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { OnceState } from "./stateTokens.ts";
 import type { ClaimCommon, ClaimReply, RunStore } from "./storePort.ts";
@@ -45,7 +52,11 @@ export async function executeOnce(
         ...idempotency,
         principal: request.caller.principal,
         newOrigin: (runId, generation, now) =>
-          newOrigin(deps, request, runId, now, { scope: idempotency.scope, generation, argsDigest: idempotency.argsDigest }),
+          newOrigin(deps, request, runId, now, {
+            scope: idempotency.scope,
+            generation,
+            argsDigest: idempotency.argsDigest,
+          }),
         idSuffix: deps.random(),
         waiterId: visit.waiterId,
       }),
@@ -83,7 +94,11 @@ class Visit {
 
   common(): ClaimCommon {
     const handler = runnable(this.#request);
-    return { version: handler.version, token: this.#deps.random(), stateExpiresAt: stateExpiry(this.#deps, handler) };
+    return {
+      version: handler.version,
+      token: this.#deps.random(),
+      stateExpiresAt: stateExpiry(this.#deps, handler),
+    };
   }
 
   /** A first call without a key: nothing is recorded until there is something to record. */
@@ -96,7 +111,12 @@ class Visit {
       origin ??= newOrigin(this.#deps, request, random(), startedAt, undefined);
       return origin;
     };
-    const creation = { origin: originOf, version: runnable(request).version, token: random(), waiterId: this.waiterId };
+    const creation = {
+      origin: originOf,
+      version: runnable(request).version,
+      token: random(),
+      waiterId: this.waiterId,
+    };
     const sink = new OnceSink(this.#store, clock, log, undefined, creation);
     const running = startOnce(this.#deps, sink, {
       handler: runnable(request),
@@ -152,22 +172,37 @@ class Visit {
           throw runParked(reply.origin.runId, reply.head.round);
         case "LOST":
           this.#deps.log.error(
-            { event: "run_lost", reason: reply.reason, method: this.#request.method, target: this.#request.target, principal: this.#request.caller.principal },
+            {
+              event: "run_lost",
+              reason: reply.reason,
+              method: this.#request.method,
+              target: this.#request.target,
+              principal: this.#request.caller.principal,
+            },
             "a request named a run whose record is missing or older",
           );
           throw runLost(reply.reason);
         case "EXPIRED":
           throw this.#deps.tokens.refuse("expired", this.#request);
         case "OTHER_ARGUMENTS":
-          throw new RepriseError("IDEMPOTENCY_CONFLICT", "this idempotency key was used with other arguments");
+          throw new RepriseError(
+            "IDEMPOTENCY_CONFLICT",
+            "this idempotency key was used with other arguments",
+          );
         case "OTHER_CALLER":
           throw reply.done
             ? new RepriseError("ALREADY_DONE", "another caller's run did this already")
-            : new RepriseError("ALREADY_RUNNING", "another caller's run is doing this", { data: { retryAfterMs: 5000 } });
+            : new RepriseError("ALREADY_RUNNING", "another caller's run is doing this", {
+                data: { retryAfterMs: 5000 },
+              });
         case "TOO_MANY_WAITING":
-          throw new RepriseError("TOO_MANY_WAITING_RUNS", `you have ${reply.limit} runs waiting for answers, which is the limit`, {
-            data: { limit: reply.limit, retryAfterMs: 10_000 },
-          });
+          throw new RepriseError(
+            "TOO_MANY_WAITING_RUNS",
+            `you have ${reply.limit} runs waiting for answers, which is the limit`,
+            {
+              data: { limit: reply.limit, retryAfterMs: 10_000 },
+            },
+          );
       }
     }
   }
@@ -178,16 +213,18 @@ class Visit {
 
   /** Runs the attempt; a request that goes away meanwhile leaves it (L2). */
   async #attended(running: RunningOnce, sink: OnceSink): Promise<OnceOutcome> {
-    const { disconnected } = this.#request;
     const onGone = (): void => {
       void this.#leave(running, sink);
     };
-    if (disconnected.aborted) onGone();
-    else disconnected.addEventListener("abort", onGone, { once: true });
+    if (this.#request.isGone) {
+      onGone();
+      return running.outcome;
+    }
+    const stopListening = this.#request.onGone(onGone);
     try {
       return await running.outcome;
     } finally {
-      disconnected.removeEventListener("abort", onGone);
+      stopListening();
     }
   }
 
@@ -199,18 +236,27 @@ class Visit {
       const { stopping } = await this.#store.leave(ref.runId, ref.epoch, this.waiterId);
       if (stopping) running.stop();
     } catch (error) {
-      this.#deps.log.warn({ err: error, run: ref.runId }, "a request is gone and could not leave its run; the attempt goes on");
+      this.#deps.log.warn(
+        { err: error, run: ref.runId },
+        "a request is gone and could not leave its run; the attempt goes on",
+      );
     }
   }
 
   /** Waits until the attempt has ended, in bounds (L1). */
   async #waitFor(reply: Extract<ClaimReply, { tag: "RUNNING" }>): Promise<void> {
     const { runId, epoch, round, joined } = reply;
-    const { disconnected } = this.#request;
     const left = this.#deadline - this.#deps.clock.monotonic();
     if (left <= 0) throw inFlight(runId, round);
-    await this.#store.watch(runId, epoch, left, disconnected);
-    if (!disconnected.aborted) return;
+    const gone = new AbortController();
+    if (this.#request.isGone) gone.abort();
+    const stopListening = this.#request.onGone(() => gone.abort());
+    try {
+      await this.#store.watch(runId, epoch, left, gone.signal);
+    } finally {
+      stopListening();
+    }
+    if (!this.#request.isGone) return;
     if (joined) await this.#store.leave(runId, epoch, this.waiterId);
     throw new RepriseError("INTERRUPTED", "the request is gone");
   }
@@ -235,20 +281,42 @@ class Visit {
     if (response === undefined) throw inFlight(origin.runId, head.round);
     if (response.kind !== "question") return replyOfRecorded(response);
     for (const ask of head.pending) {
-      const required = missingCapabilities(ask.wire as Parameters<typeof missingCapabilities>[0], this.#request.client.capabilities);
+      const required = missingCapabilities(
+        ask.wire as Parameters<typeof missingCapabilities>[0],
+        this.#request.client.capabilities,
+      );
       if (required !== undefined) {
-        throw new RepriseError("MISSING_CAPABILITY", "the client did not declare a capability that the open question needs", {
-          data: { requiredCapabilities: required },
-        });
+        throw new RepriseError(
+          "MISSING_CAPABILITY",
+          "the client did not declare a capability that the open question needs",
+          {
+            data: { requiredCapabilities: required },
+          },
+        );
       }
     }
     return this.#question(origin.runId, head.round, head.pending, head.stateExpiresAt);
   }
 
-  async #question(runId: string, round: number, pending: RunHead["pending"], answerBeforeMs: number): Promise<RunReply> {
+  async #question(
+    runId: string,
+    round: number,
+    pending: RunHead["pending"],
+    answerBeforeMs: number,
+  ): Promise<RunReply> {
     const { tokens } = this.#deps;
-    const state: OnceState = { kind: "once", run: runId, round, asked: pending.map((ask) => ask.asked) };
+    const state: OnceState = {
+      kind: "once",
+      run: runId,
+      round,
+      asked: pending.map((ask) => ask.asked),
+    };
     const requestState = await tokens.seal(state, tokens.bindingOf(this.#request), answerBeforeMs);
-    return { kind: "input_required", inputRequests: inputRequestsOf(pending), requestState, answerBeforeMs };
+    return {
+      kind: "input_required",
+      inputRequests: inputRequestsOf(pending),
+      requestState,
+      answerBeforeMs,
+    };
   }
 }

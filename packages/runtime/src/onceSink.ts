@@ -9,7 +9,7 @@ import { isRepriseError, RepriseError } from "@reprise/errors";
 import { Fenced } from "./attempt.ts";
 import { type Clock, pause } from "./clock.ts";
 import type { Logger } from "./logger.ts";
-import type { Facts, FactSink } from "./recorder.ts";
+import type { FactSink, Facts } from "./recorder.ts";
 import type { RunOrigin } from "./runRecord.ts";
 import type { AttemptRef, RoundEnd, RunStore, TransitionReply } from "./storePort.ts";
 
@@ -48,7 +48,13 @@ export class OnceSink implements FactSink {
    * @param ref the claimed attempt; undefined while the run has no record
    * @param creation how to make the record then
    */
-  constructor(store: RunStore, clock: Clock, log: Logger, ref: AttemptRef | undefined, creation: Creation | undefined) {
+  constructor(
+    store: RunStore,
+    clock: Clock,
+    log: Logger,
+    ref: AttemptRef | undefined,
+    creation: Creation | undefined,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
@@ -97,17 +103,28 @@ export class OnceSink implements FactSink {
         this.#leaseUntil = sentAt + this.#store.leaseMs;
         return;
       } catch (error) {
-        const mayRetry = persistent && isRepriseError(error) && error.spec.retryable && this.#clock.monotonic() < this.#leaseUntil;
+        const mayRetry =
+          persistent &&
+          isRepriseError(error) &&
+          error.spec.retryable &&
+          this.#clock.monotonic() < this.#leaseUntil;
         if (!mayRetry || error.code === "TOO_MANY_WAITING_RUNS") throw error;
-        this.#log.warn({ err: error, run: this.#ref?.runId }, "a write is held and tried again while the lease lives");
+        this.#log.warn(
+          { err: error, run: this.#ref?.runId },
+          "a write is held and tried again while the lease lives",
+        );
         await pause(this.#clock, RETRY_PAUSE_MS);
       }
     }
   }
 
-  async #create(progress: Facts & { readonly sequence: number }, end: RoundEnd | undefined): Promise<void> {
+  async #create(
+    progress: Facts & { readonly sequence: number },
+    end: RoundEnd | undefined,
+  ): Promise<void> {
     const creation = this.#creation;
-    if (creation === undefined) throw new Error("an attempt without a record needs a way to make one");
+    if (creation === undefined)
+      throw new Error("an attempt without a record needs a way to make one");
     const { version, token, waiterId } = creation;
     const reply = await this.#store.createRun({
       origin: creation.origin(),
@@ -118,9 +135,13 @@ export class OnceSink implements FactSink {
       ...(end === undefined ? {} : { end }),
     });
     if (reply.tag === "TOO_MANY_WAITING") {
-      throw new RepriseError("TOO_MANY_WAITING_RUNS", `you have ${reply.limit} runs waiting for answers, which is the limit`, {
-        data: { limit: reply.limit, retryAfterMs: 10_000 },
-      });
+      throw new RepriseError(
+        "TOO_MANY_WAITING_RUNS",
+        `you have ${reply.limit} runs waiting for answers, which is the limit`,
+        {
+          data: { limit: reply.limit, retryAfterMs: 10_000 },
+        },
+      );
     }
     if (reply.tag === "EXISTS") throw new Fenced("the run id is taken");
     this.#ref = reply.ref;

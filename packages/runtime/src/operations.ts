@@ -7,8 +7,8 @@
 import {
   type AnswerTaken,
   decodeValue,
-  encodeValue,
   type Entry,
+  encodeValue,
   type Operation,
 } from "@reprise/journal";
 import type { AskDesk } from "./askDesk.ts";
@@ -172,7 +172,8 @@ export class ReadOperation implements Pending {
 
   deliver(entry: Entry): void {
     if (entry.kind === "read_completed") this.#settlers.resolve(decodeValue(entry.value));
-    else if (entry.kind === "read_failed") this.#settlers.reject(new ReadError(this.name, entry.error));
+    else if (entry.kind === "read_failed")
+      this.#settlers.reject(new ReadError(this.name, entry.error));
   }
 
   goLive(): boolean {
@@ -238,7 +239,11 @@ export class AskOperation implements Pending {
 
   #settle(read: { readonly value: unknown } | undefined): void {
     if (read === undefined) {
-      this.#settlers.reject(new TypeError(`the answer to "${this.name}" was usable when it was taken and is not any more: its schema rejects it now`));
+      this.#settlers.reject(
+        new TypeError(
+          `the answer to "${this.name}" was usable when it was taken and is not any more: its schema rejects it now`,
+        ),
+      );
     } else this.#settlers.resolve(read.value);
   }
 
@@ -271,8 +276,17 @@ export class AskOperation implements Pending {
   #take(brought: BroughtAnswer): boolean {
     this.#phase = "taken";
     const { key, question } = this.ask;
-    const entry: AnswerTaken = { kind: "answer_taken", key, question, answer: brought.value, at: this.#host.now() };
-    this.#host.recorder.noteAnswer(entry, key, { asked: this.#desk.askedAs(this.ask), answer: brought.digest });
+    const entry: AnswerTaken = {
+      kind: "answer_taken",
+      key,
+      question,
+      answer: brought.value,
+      at: this.#host.now(),
+    };
+    this.#host.recorder.noteAnswer(entry, key, {
+      asked: this.#desk.askedAs(this.ask),
+      answer: brought.digest,
+    });
     return true;
   }
 }

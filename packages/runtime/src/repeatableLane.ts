@@ -4,7 +4,8 @@
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry } from "@reprise/journal";
 import type { Answers } from "./answers.ts";
-import { Attempt, type AttemptOutcome, type AttemptStart } from "./attempt.ts";
+import { Attempt, type AttemptOutcome } from "./attempt.ts";
+import type { AttemptStart } from "./attemptStart.ts";
 import { createContext } from "./context.ts";
 import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
@@ -68,14 +69,14 @@ export async function executeRepeatable(
   });
   const running = { stop: () => attempt.stop(undefined, true) };
   deps.attempts.add(running);
-  request.disconnected.addEventListener("abort", running.stop, { once: true });
+  const stopListening = request.isGone ? running.stop : request.onGone(running.stop);
   let outcome: AttemptOutcome;
   try {
     outcome = await attempt.run(() => handler.run(request.args, ctx));
     await attempt.cleanedUp();
   } finally {
     deps.attempts.delete(running);
-    request.disconnected.removeEventListener("abort", running.stop);
+    stopListening();
   }
   switch (outcome.kind) {
     case "returned":
@@ -96,16 +97,36 @@ export async function executeRepeatable(
         version: handler.version,
         entries: attempt.entries,
         state: attempt.state.snapshot(),
-        pending: outcome.pending.map(({ key, question, changes, text }) => ({ key, question, changes, text: changes === 0 ? "" : text })),
+        pending: outcome.pending.map(({ key, question, changes, text }) => ({
+          key,
+          question,
+          changes,
+          text: changes === 0 ? "" : text,
+        })),
       };
       const answerBeforeMs = stateExpiry(deps, handler);
-      const requestState = await deps.tokens.seal(state, deps.tokens.bindingOf(request), answerBeforeMs);
-      return { kind: "input_required", inputRequests: inputRequestsOf(outcome.pending), requestState, answerBeforeMs };
+      const requestState = await deps.tokens.seal(
+        state,
+        deps.tokens.bindingOf(request),
+        answerBeforeMs,
+      );
+      return {
+        kind: "input_required",
+        inputRequests: inputRequestsOf(outcome.pending),
+        requestState,
+        answerBeforeMs,
+      };
     }
     case "interrupted":
-      throw outcome.error ?? new RepriseError("INTERRUPTED", "the call was stopped because its request was gone");
+      throw (
+        outcome.error ??
+        new RepriseError("INTERRUPTED", "the call was stopped because its request was gone")
+      );
     case "mismatched":
-      throw mismatchError(outcome.mismatch, handler.label, { recorded: start.recordedVersion, now: handler.version });
+      throw mismatchError(outcome.mismatch, handler.label, {
+        recorded: start.recordedVersion,
+        now: handler.version,
+      });
     case "fenced":
     case "unrecorded":
       throw new RepriseError("INTERNAL", "a run without a record can't lose one");
@@ -113,7 +134,8 @@ export async function executeRepeatable(
 }
 
 function failed(deps: EngineDeps, request: RunRequest, error: unknown, runId: string): RunReply {
-  if (!isRepriseError(error)) deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
+  if (!isRepriseError(error))
+    deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
   return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
 }
 

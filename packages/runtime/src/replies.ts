@@ -12,7 +12,9 @@ export function replyOfRecorded(response: RecordedResponse): RunReply {
     case "complete":
       return { kind: "complete", result: response.result };
     case "error": {
-      const code = Object.hasOwn(errorSpecs, response.code) ? (response.code as ErrorCode) : "INTERNAL";
+      const code = Object.hasOwn(errorSpecs, response.code)
+        ? (response.code as ErrorCode)
+        : "INTERNAL";
       const data = response.data === undefined ? {} : { data: response.data };
       return { kind: "error", error: new RepriseError(code, response.message, data) };
     }
@@ -22,31 +24,52 @@ export function replyOfRecorded(response: RecordedResponse): RunReply {
 }
 
 /** `inputRequests` of open questions, by key. */
-export function inputRequestsOf(pending: readonly PendingAsk[]): Readonly<Record<string, JsonObject>> {
+export function inputRequestsOf(
+  pending: readonly PendingAsk[],
+): Readonly<Record<string, JsonObject>> {
   return Object.fromEntries(pending.map((ask) => [ask.key, ask.wire as JsonObject]));
 }
 
 /** Another request executes the round and did not end in time. */
 export function inFlight(runId: string, round: number): RepriseError {
-  return new RepriseError("IN_FLIGHT", "another request is executing this round; repeat the same request", {
-    data: { runId, round, retryAfterMs: 1000 },
-  });
+  return new RepriseError(
+    "IN_FLIGHT",
+    "another request is executing this round; repeat the same request",
+    {
+      data: { runId, round, retryAfterMs: 1000 },
+    },
+  );
 }
 
 /** An answer contradicts what stands or is settled. */
-export function answerSettled(found: { readonly runId: string; readonly round: number; readonly status: RunStatus; readonly key: string }): RepriseError {
+export function answerSettled(found: {
+  readonly runId: string;
+  readonly round: number;
+  readonly status: RunStatus;
+  readonly key: string;
+}): RepriseError {
   const { runId, round, status, key } = found;
-  return new RepriseError("ANSWER_SETTLED", `the question "${key}" was answered otherwise already; nothing was run`, {
-    data: { runId, round, status, key },
-  });
+  return new RepriseError(
+    "ANSWER_SETTLED",
+    `the question "${key}" was answered otherwise already; nothing was run`,
+    {
+      data: { runId, round, status, key },
+    },
+  );
 }
 
 /** The record is missing or older than the state. */
 export function runLost(reason: "missing" | "older"): RepriseError {
-  return new RepriseError("RUN_LOST", "the record of this run is gone; nothing was run, and what it did before is not known here", { data: { reason } });
+  return new RepriseError(
+    "RUN_LOST",
+    "the record of this run is gone; nothing was run, and what it did before is not known here",
+    { data: { reason } },
+  );
 }
 
 /** Only an operator goes on with the run. */
 export function runParked(runId: string, round: number): RepriseError {
-  return new RepriseError("RUN_PARKED", "the run waits for an operator", { data: { runId, round } });
+  return new RepriseError("RUN_PARKED", "the run waits for an operator", {
+    data: { runId, round },
+  });
 }

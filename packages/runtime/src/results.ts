@@ -6,8 +6,8 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
-import type { CompiledSchema } from "./schema.ts";
 import type { RecordedResponse } from "./runRecord.ts";
+import type { CompiledSchema } from "./schema.ts";
 import { StepError } from "./stepErrors.ts";
 
 const callerBrand = Symbol.for("reprise.callerError");
@@ -32,7 +32,10 @@ function isCallerError(error: unknown): error is Error {
 export function failureText(error: unknown, runId: string): string {
   if (isCallerError(error)) return error.message;
   if (error instanceof StepError) {
-    const what = error.code === "STEP_UNCERTAIN" ? "may or may not have happened" : "failed; nothing was done in it";
+    const what =
+      error.code === "STEP_UNCERTAIN"
+        ? "may or may not have happened"
+        : "failed; nothing was done in it";
     return `The step "${error.step}" ${what}. Run ${runId}.`;
   }
   // Author mistakes carry names of the author's own code and no data: they help whoever develops against the server.
@@ -56,22 +59,33 @@ export function failureResponse(kind: string, error: unknown, runId: string): Re
  * A tool's return as a result.
  * @throws RepriseError VALUE_UNSUPPORTED when it is none
  */
-export async function toolResult(value: unknown, output: CompiledSchema | undefined, name: string): Promise<JsonObject> {
+export async function toolResult(
+  value: unknown,
+  output: CompiledSchema | undefined,
+  name: string,
+): Promise<JsonObject> {
   if (isToolResult(value)) {
     const structured = value["structuredContent"];
-    if (output !== undefined && structured !== undefined && value["isError"] !== true) await checkOutput(output, structured, name);
+    if (output !== undefined && structured !== undefined && value["isError"] !== true)
+      await checkOutput(output, structured, name);
     return toJson(value, name) as JsonObject;
   }
   if (output !== undefined) {
     const structured = toJson(await checkOutput(output, value, name), name);
     // The text form is for clients that know no structured content (MCP 2026-07-28, tools, "Structured Content").
-    return { content: [{ type: "text", text: JSON.stringify(structured) }], structuredContent: structured };
+    return {
+      content: [{ type: "text", text: JSON.stringify(structured) }],
+      structuredContent: structured,
+    };
   }
   if (value === undefined) return { content: [] };
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };
   if (Array.isArray(value) && value.every(isContent)) return { content: toJson(value, name) };
   if (isContent(value)) return { content: [toJson(value, name)] };
-  throw new RepriseError("VALUE_UNSUPPORTED", `tool "${name}" returned neither text, content, a tool result nor a value of a declared output schema`);
+  throw new RepriseError(
+    "VALUE_UNSUPPORTED",
+    `tool "${name}" returned neither text, content, a tool result nor a value of a declared output schema`,
+  );
 }
 
 function isToolResult(value: unknown): value is JsonObject {
@@ -85,7 +99,10 @@ function isContent(value: unknown): boolean {
 async function checkOutput(output: CompiledSchema, value: unknown, name: string): Promise<unknown> {
   const checked = await output.check(value);
   if (checked.ok) return checked.value;
-  throw new RepriseError("VALUE_UNSUPPORTED", `tool "${name}" returned what its output schema refuses: ${checked.issues}`);
+  throw new RepriseError(
+    "VALUE_UNSUPPORTED",
+    `tool "${name}" returned what its output schema refuses: ${checked.issues}`,
+  );
 }
 
 function toJson(value: unknown, name: string): JsonValue {
@@ -98,20 +115,38 @@ function toJson(value: unknown, name: string): JsonValue {
 
 /** A prompt's return as a result. */
 export function promptResult(value: unknown, name: string): JsonObject {
-  if (typeof value === "string") return { messages: [{ role: "user", content: { type: "text", text: value } }] };
+  if (typeof value === "string")
+    return { messages: [{ role: "user", content: { type: "text", text: value } }] };
   if (Array.isArray(value)) return { messages: toJson(value, name) };
-  if (isJsonObject(value) && Array.isArray(value["messages"])) return toJson(value, name) as JsonObject;
-  throw new RepriseError("VALUE_UNSUPPORTED", `prompt "${name}" returned neither text nor messages`);
+  if (isJsonObject(value) && Array.isArray(value["messages"]))
+    return toJson(value, name) as JsonObject;
+  throw new RepriseError(
+    "VALUE_UNSUPPORTED",
+    `prompt "${name}" returned neither text nor messages`,
+  );
 }
 
 /** A resource's return as a result. */
-export function resourceResult(value: unknown, uri: string, mimeType: string | undefined, name: string): JsonObject {
+export function resourceResult(
+  value: unknown,
+  uri: string,
+  mimeType: string | undefined,
+  name: string,
+): JsonObject {
   const described = { uri, ...(mimeType === undefined ? {} : { mimeType }) };
   if (typeof value === "string") return { contents: [{ ...described, text: value }] };
-  if (value instanceof Uint8Array) return { contents: [{ ...described, blob: Buffer.from(value).toString("base64") }] };
-  if (isJsonObject(value) && Array.isArray(value["contents"])) return toJson(value, name) as JsonObject;
-  if (isJsonObject(value) && (typeof value["text"] === "string" || typeof value["blob"] === "string")) {
+  if (value instanceof Uint8Array)
+    return { contents: [{ ...described, blob: Buffer.from(value).toString("base64") }] };
+  if (isJsonObject(value) && Array.isArray(value["contents"]))
+    return toJson(value, name) as JsonObject;
+  if (
+    isJsonObject(value) &&
+    (typeof value["text"] === "string" || typeof value["blob"] === "string")
+  ) {
     return { contents: [toJson({ ...described, ...value }, name)] };
   }
-  throw new RepriseError("VALUE_UNSUPPORTED", `resource "${name}" returned neither text, bytes nor contents`);
+  throw new RepriseError(
+    "VALUE_UNSUPPORTED",
+    `resource "${name}" returned neither text, bytes nor contents`,
+  );
 }

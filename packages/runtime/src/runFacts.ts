@@ -2,8 +2,8 @@
  * Facts of one attempt that ctx shows, drawn only when a handler looks: most calls need none of them.
  */
 import type { Caller, ClientIdentity } from "./caller.ts";
-import type { LogLevel } from "./wireTypes.ts";
 import type { NotificationSink } from "./runtimeTypes.ts";
+import type { LogLevel } from "./wireTypes.ts";
 
 /** What ctx knows of its run and request. */
 export interface RunFacts {
@@ -20,7 +20,16 @@ export interface RunFacts {
   readonly handlerName: string;
 }
 
-const order: readonly LogLevel[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const order: readonly LogLevel[] = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+];
 
 /** Whether a message of `level` passes a request's `threshold`. */
 export function passesLevel(level: LogLevel, threshold: LogLevel): boolean {

@@ -1,8 +1,9 @@
 /**
  * The facts of a run that never change, taken from its first request.
  */
-import type { EngineDeps } from "./engineDeps.ts";
+
 import { stableParams } from "./digest.ts";
+import type { EngineDeps } from "./engineDeps.ts";
 import { RECORD_FORMAT, type RunOrigin } from "./runRecord.ts";
 import type { RunRequest } from "./runtimeTypes.ts";
 

@@ -30,7 +30,9 @@ export interface RunOrigin {
   /** Where `uuid` and `random` come from. 128 random bits. */
   readonly seed: string;
   /** The idempotency record that leads here, if the call had a key. */
-  readonly key: { readonly scope: string; readonly generation: number; readonly argsDigest: string } | undefined;
+  readonly key:
+    | { readonly scope: string; readonly generation: number; readonly argsDigest: string }
+    | undefined;
   readonly startedAt: number;
 }
 

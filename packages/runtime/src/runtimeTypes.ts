@@ -56,14 +56,21 @@ export interface Catalog {
   readonly tools: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
   readonly prompts: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
   readonly resources: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
-  readonly resourceTemplates: readonly { readonly wire: JsonObject; readonly handler: CompiledHandler }[];
+  readonly resourceTemplates: readonly {
+    readonly wire: JsonObject;
+    readonly handler: CompiledHandler;
+  }[];
   findTool(name: string): CompiledHandler | undefined;
   findPrompt(name: string): CompiledHandler | undefined;
   /** A fixed resource, else the first template that matches; `args` for the handler (`uri` and variables). */
-  findResource(uri: string): { readonly handler: CompiledHandler; readonly args: JsonObject } | undefined;
+  findResource(
+    uri: string,
+  ): { readonly handler: CompiledHandler; readonly args: JsonObject } | undefined;
   /** The completion function of an argument, if the author gave one. */
   findCompletion(
-    ref: { readonly type: "ref/prompt"; readonly name: string } | { readonly type: "ref/resource"; readonly uri: string },
+    ref:
+      | { readonly type: "ref/prompt"; readonly name: string }
+      | { readonly type: "ref/resource"; readonly uri: string },
     argument: string,
   ): Complete | undefined;
   readonly hasCompletions: boolean;
@@ -72,7 +79,11 @@ export interface Catalog {
 /** Where an attempt's notifications go; called only for what the request opted in to. */
 export interface NotificationSink {
   /** Present when the request carried a progress token. Values only grow. */
-  readonly progress?: (value: number, total: number | undefined, message: string | undefined) => void;
+  readonly progress?: (
+    value: number,
+    total: number | undefined,
+    message: string | undefined,
+  ) => void;
   /** Present when the request carried a log level; called only for that level and above. */
   readonly log?: (level: LogLevel, data: JsonValue, logger: string | undefined) => void;
   /**
@@ -103,8 +114,10 @@ export interface RunRequest {
   /** `_meta["io.modelcontextprotocol/logLevel"]`, when valid: lower levels are not sent. */
   readonly logLevel: LogLevel | undefined;
   readonly notifications: NotificationSink | undefined;
-  /** Aborts when the one who sent the request is gone (docs/design.md 4.5). */
-  readonly disconnected: AbortSignal;
+  /** Whether the one who sent the request is gone (docs/design.md 4.5). */
+  readonly isGone: boolean;
+  /** Calls `listener` once when the sender is gone; returns how to call that off. Not called if it is gone already. */
+  onGone(listener: () => void): () => void;
 }
 
 /** The answer to a request. Result members are complete but for `resultType` and the server identity. */

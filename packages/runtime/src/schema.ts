@@ -36,7 +36,11 @@ export function isStandardSchema(schema: AnySchema): schema is StandardSchema {
  * @param where names the schema in errors, such as `tool "refund_order" input`
  * @throws RepriseError SCHEMA_UNSUPPORTED or DEFINITION_INVALID
  */
-export function compileSchema(schema: AnySchema, direction: "input" | "output", where: string): CompiledSchema {
+export function compileSchema(
+  schema: AnySchema,
+  direction: "input" | "output",
+  where: string,
+): CompiledSchema {
   if (!isStandardSchema(schema)) return compileJsonSchema(schema, where);
   const json = toJsonSchema(schema, direction, where);
   const { validate } = schema["~standard"];
@@ -49,7 +53,9 @@ export function compileSchema(schema: AnySchema, direction: "input" | "output", 
   };
 }
 
-function toCheck(outcome: Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>): SchemaCheck {
+function toCheck(
+  outcome: Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>,
+): SchemaCheck {
   if (outcome.issues === undefined) return { ok: true, value: outcome.value };
   return { ok: false, issues: outcome.issues.map(issueText).join("; ") };
 }
@@ -76,7 +82,9 @@ function compileJsonSchema(schema: JsonSchema, where: string): CompiledSchema {
     };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new RepriseError("DEFINITION_INVALID", `${where} is no usable JSON Schema: ${reason}`, { cause });
+    throw new RepriseError("DEFINITION_INVALID", `${where} is no usable JSON Schema: ${reason}`, {
+      cause,
+    });
   }
 }
 
@@ -90,8 +98,14 @@ interface JsonSchemaCompanion {
   readonly output?: (options: { readonly target: string }) => unknown;
 }
 
-function toJsonSchema(schema: StandardSchema, direction: "input" | "output", where: string): JsonSchema {
-  const standard = schema["~standard"] as StandardSchema["~standard"] & { readonly jsonSchema?: JsonSchemaCompanion };
+function toJsonSchema(
+  schema: StandardSchema,
+  direction: "input" | "output",
+  where: string,
+): JsonSchema {
+  const standard = schema["~standard"] as StandardSchema["~standard"] & {
+    readonly jsonSchema?: JsonSchemaCompanion;
+  };
   const { vendor } = standard;
   const convert = standard.jsonSchema?.[direction];
   if (convert === undefined) {
@@ -106,10 +120,15 @@ function toJsonSchema(schema: StandardSchema, direction: "input" | "output", whe
     json = convert({ target: "draft-2020-12" });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new RepriseError("SCHEMA_UNSUPPORTED", `${where} can't become JSON Schema: ${reason}`, { cause });
+    throw new RepriseError("SCHEMA_UNSUPPORTED", `${where} can't become JSON Schema: ${reason}`, {
+      cause,
+    });
   }
   if (!isJsonObject(json)) {
-    throw new RepriseError("SCHEMA_UNSUPPORTED", `${where}: the ${vendor} schema gave no JSON Schema object`);
+    throw new RepriseError(
+      "SCHEMA_UNSUPPORTED",
+      `${where}: the ${vendor} schema gave no JSON Schema object`,
+    );
   }
   // Symbols and functions that libraries hang onto their output must not reach the wire.
   return JSON.parse(JSON.stringify(json)) as JsonObject;

@@ -5,7 +5,9 @@
 import { createHash } from "node:crypto";
 
 function bytesOf(seed: string, purpose: string, name: string): Buffer {
-  return createHash("sha256").update(JSON.stringify([seed, purpose, name])).digest();
+  return createHash("sha256")
+    .update(JSON.stringify([seed, purpose, name]))
+    .digest();
 }
 
 /** A version 4 UUID (RFC 9562). */

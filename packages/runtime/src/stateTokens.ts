@@ -42,7 +42,11 @@ export interface StateSealer {
     readonly expiresAtMs: number;
     readonly confidential: boolean;
   }): Promise<string> | string;
-  open(input: { readonly token: unknown; readonly binding: StateBinding; readonly nowMs: number }): Promise<OpenReply> | OpenReply;
+  open(input: {
+    readonly token: unknown;
+    readonly binding: StateBinding;
+    readonly nowMs: number;
+  }): Promise<OpenReply> | OpenReply;
 }
 
 /** A once run's token. */
@@ -100,10 +104,16 @@ export class StateTokens {
   }
 
   /** Seals a state. @throws RepriseError STATE_TOO_LARGE */
-  async seal(state: OnceState | RepeatableState, binding: StateBinding, expiresAtMs: number): Promise<string> {
+  async seal(
+    state: OnceState | RepeatableState,
+    binding: StateBinding,
+    expiresAtMs: number,
+  ): Promise<string> {
     const confidential =
       state.kind === "repeatable" &&
-      state.entries.some((entry) => entry.kind === "step_completed" || entry.kind === "read_completed");
+      state.entries.some(
+        (entry) => entry.kind === "step_completed" || entry.kind === "read_completed",
+      );
     const token = await this.#sealer.seal({
       payload: { ...state },
       binding,
@@ -120,7 +130,11 @@ export class StateTokens {
     const opened = await this.#sealer.open({ token, binding, nowMs: this.#clock.now() });
     if (!opened.ok) {
       if (opened.retryable === true) {
-        throw new RepriseError("REQUEST_STATE_UNAVAILABLE", "the requestState can't be judged now", { data: { retryAfterMs: 1000 } });
+        throw new RepriseError(
+          "REQUEST_STATE_UNAVAILABLE",
+          "the requestState can't be judged now",
+          { data: { retryAfterMs: 1000 } },
+        );
       }
       throw this.refuse(opened.cause, request);
     }
@@ -134,7 +148,13 @@ export class StateTokens {
   /** The one answer to every refused state (T3). */
   refuse(cause: string, request: RunRequest): RepriseError {
     this.#log.warn(
-      { event: "request_state_refused", cause, method: request.method, target: request.target, principal: request.caller.principal },
+      {
+        event: "request_state_refused",
+        cause,
+        method: request.method,
+        target: request.target,
+        principal: request.caller.principal,
+      },
       "a requestState was refused",
     );
     return new RepriseError("REQUEST_STATE_INVALID", "the requestState is not valid");
@@ -142,9 +162,11 @@ export class StateTokens {
 }
 
 function tooLarge(state: OnceState | RepeatableState, bytes: number, limit: number): RepriseError {
-  const parts = state.kind === "repeatable" ? [...state.entries, ...Object.entries(state.state)] : [];
+  const parts =
+    state.kind === "repeatable" ? [...state.entries, ...Object.entries(state.state)] : [];
   const sized = parts.map((part) => {
-    const name = "kind" in part ? `${part.kind} ${"key" in part ? part.key : part.name}` : `state ${part[0]}`;
+    const name =
+      "kind" in part ? `${part.kind} ${"key" in part ? part.key : part.name}` : `state ${part[0]}`;
     return { name, bytes: Buffer.byteLength(JSON.stringify(part)) };
   });
   const largest = sized.toSorted((one, other) => other.bytes - one.bytes).slice(0, 3);
@@ -156,12 +178,18 @@ function tooLarge(state: OnceState | RepeatableState, bytes: number, limit: numb
   );
 }
 
-function readState(payload: Readonly<Record<string, unknown>>): OnceState | RepeatableState | undefined {
+function readState(
+  payload: Readonly<Record<string, unknown>>,
+): OnceState | RepeatableState | undefined {
   const { kind, run, round } = payload as { kind?: unknown; run?: unknown; round?: unknown };
   if (typeof run !== "string" || !Number.isInteger(round)) return undefined;
   // The seal vouches for the rest: only this code writes payloads, and the format number is the sealer's to check.
   if (kind === "once" && Array.isArray(payload["asked"])) return payload as unknown as OnceState;
-  if (kind === "repeatable" && Array.isArray(payload["entries"]) && isJsonObject(payload["state"] as JsonObject)) {
+  if (
+    kind === "repeatable" &&
+    Array.isArray(payload["entries"]) &&
+    isJsonObject(payload["state"] as JsonObject)
+  ) {
     return payload as unknown as RepeatableState;
   }
   return undefined;

@@ -61,9 +61,16 @@ export class StateValues {
 
   #write(key: string, value: string | null): void {
     const own = Object.hasOwn(this.#drafts, key) ? (this.#drafts[key] ?? []) : [];
-    const recorded = Object.hasOwn(this.#recorded, key) ? this.#recorded[key]?.[own.length] : undefined;
+    const recorded = Object.hasOwn(this.#recorded, key)
+      ? this.#recorded[key]?.[own.length]
+      : undefined;
     const effective = recorded === undefined ? value : recorded;
-    Object.defineProperty(this.#drafts, key, { value: [...own, effective], enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(this.#drafts, key, {
+      value: [...own, effective],
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
     if (effective === null) this.#values.delete(key);
     else this.#values.set(key, effective);
     if (recorded === undefined) this.#changed({ ...this.#recorded, ...this.#drafts });
@@ -72,5 +79,8 @@ export class StateValues {
 
 function requireString(value: unknown, what: string): void {
   if (typeof value === "string") return;
-  throw new RepriseError("VALUE_UNSUPPORTED", `ctx.state takes strings; the ${what} is a ${typeof value}`);
+  throw new RepriseError(
+    "VALUE_UNSUPPORTED",
+    `ctx.state takes strings; the ${what} is a ${typeof value}`,
+  );
 }

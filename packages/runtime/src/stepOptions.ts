@@ -14,13 +14,20 @@ export function stepOptionsOf<T>(name: string, options: StepOptions<T>): StepOpt
   positive(name, "retry.maxBackoffMs", options.retry?.maxBackoffMs);
   const tries = options.retry?.tries;
   if (tries !== undefined && (!Number.isInteger(tries) || tries < 1)) {
-    throw new RangeError(`step "${name}": retry.tries is ${tries}; give a whole number of at least 1`);
+    throw new RangeError(
+      `step "${name}": retry.tries is ${tries}; give a whole number of at least 1`,
+    );
   }
   const { key, onUncertain } = options;
   if (key !== undefined && (typeof key !== "string" || key === "")) {
     throw new TypeError(`step "${name}": key must be a text that is not empty`);
   }
-  if (onUncertain !== undefined && onUncertain !== "retry" && onUncertain !== "fail" && typeof onUncertain !== "function") {
+  if (
+    onUncertain !== undefined &&
+    onUncertain !== "retry" &&
+    onUncertain !== "fail" &&
+    typeof onUncertain !== "function"
+  ) {
     throw new TypeError(`step "${name}": onUncertain must be "retry", "fail" or a function`);
   }
   return options;

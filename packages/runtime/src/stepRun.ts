@@ -27,7 +27,13 @@ export const stepDefaults: {
   readonly tries: number;
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
-} = { timeoutMs: 5 * 60 * 1000, keyLifetimeMs: DAY_MS, tries: 3, backoffMs: 200, maxBackoffMs: 5000 };
+} = {
+  timeoutMs: 5 * 60 * 1000,
+  keyLifetimeMs: DAY_MS,
+  tries: 3,
+  backoffMs: 200,
+  maxBackoffMs: 5000,
+};
 
 /** What became of a step. */
 export type StepOutcome =
@@ -95,7 +101,8 @@ export async function runStep<T>(run: StepRun<T>): Promise<StepOutcome> {
   }
   if (uncertain && typeof policy === "function" && !run.stop.aborted) {
     const found = await tryOnce(run, policy, tries);
-    if (found.kind === "value" && found.value !== undefined) return completed(name, found.value, firstTriedAt);
+    if (found.kind === "value" && found.value !== undefined)
+      return completed(name, found.value, firstTriedAt);
   }
   const outcome = uncertain ? "uncertain" : "not_done";
   return { kind: "failed", error: recordedError(last), outcome, firstTriedAt, cause: last };
@@ -106,7 +113,13 @@ function completed(name: string, value: unknown, firstTriedAt: number): StepOutc
     return { kind: "completed", value: encodeValue(value, `step "${name}"`) };
   } catch (error) {
     // It happened, but what it gave can't be kept: trying again would repeat it.
-    return { kind: "failed", error: recordedError(error), outcome: "uncertain", firstTriedAt, cause: error };
+    return {
+      kind: "failed",
+      error: recordedError(error),
+      outcome: "uncertain",
+      firstTriedAt,
+      cause: error,
+    };
   }
 }
 
@@ -134,7 +147,9 @@ async function tryOnce<T, R extends T | undefined>(
     giveUp(error);
   };
   const onCut = (): void => stopNow(new Error("the step was aborted"));
-  const cancelTimer = clock.after(timeoutMs, () => stopNow(new Error(`the step took longer than ${timeoutMs} ms`)));
+  const cancelTimer = clock.after(timeoutMs, () =>
+    stopNow(new Error(`the step took longer than ${timeoutMs} ms`)),
+  );
   cut.addEventListener("abort", onCut, { once: true });
   if (cut.aborted) onCut();
   try {

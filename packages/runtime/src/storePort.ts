@@ -122,7 +122,12 @@ export interface ClaimKnown extends ClaimCommon {
 /** What a claim gets. */
 export type ClaimReply =
   /** The caller owns the attempt. */
-  | { readonly tag: "CLAIMED"; readonly record: RunRecord; readonly ref: AttemptRef; readonly takeover: boolean }
+  | {
+      readonly tag: "CLAIMED";
+      readonly record: RunRecord;
+      readonly ref: AttemptRef;
+      readonly takeover: boolean;
+    }
   /** A live attempt has it; the waiter is registered when `joined`. */
   | {
       readonly tag: "RUNNING";
@@ -133,7 +138,13 @@ export type ClaimReply =
     }
   /** The newest response is recorded: a question (status waiting) or the end. */
   | { readonly tag: "RECORDED"; readonly origin: RunOrigin; readonly head: RunHead }
-  | { readonly tag: "SETTLED"; readonly runId: string; readonly round: number; readonly status: RunStatus; readonly key: string }
+  | {
+      readonly tag: "SETTLED";
+      readonly runId: string;
+      readonly round: number;
+      readonly status: RunStatus;
+      readonly key: string;
+    }
   | { readonly tag: "PARKED"; readonly origin: RunOrigin; readonly head: RunHead }
   /** Missing, or older than what is known of it. */
   | { readonly tag: "LOST"; readonly reason: "missing" | "older" }

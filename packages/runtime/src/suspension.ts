@@ -38,6 +38,8 @@ export function guardUnhandledSuspensions(): void {
     if (isSuspension(reason)) return;
     if (process.listenerCount("unhandledRejection") > 1) return;
     // Alone here: do what Node does without a listener.
-    throw reason instanceof Error ? reason : new Error(`unhandled rejection: ${String(reason)}`, { cause: reason });
+    throw reason instanceof Error
+      ? reason
+      : new Error(`unhandled rejection: ${String(reason)}`, { cause: reason });
   });
 }

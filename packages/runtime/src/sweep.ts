@@ -89,8 +89,12 @@ export class Sweeper {
       logLevel: undefined,
     });
     const outcome = await running.outcome;
-    log.info({ run: runId, outcome: outcome.kind }, "a sweep went on with a run whose attempt had died");
-    if (outcome.kind === "failed" && isRepriseError(outcome.error, "INTERNAL")) log.error({ err: outcome.error, run: runId }, "a swept run failed");
+    log.info(
+      { run: runId, outcome: outcome.kind },
+      "a sweep went on with a run whose attempt had died",
+    );
+    if (outcome.kind === "failed" && isRepriseError(outcome.error, "INTERNAL"))
+      log.error({ err: outcome.error, run: runId }, "a swept run failed");
   }
 
   #handlerOf(origin: RunOrigin): RunnableHandler | undefined {

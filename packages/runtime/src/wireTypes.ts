@@ -51,8 +51,18 @@ export type ContentBlock =
 
 /** The contents of a resource: text or base64. */
 export type ResourceContents =
-  | { readonly uri: string; readonly mimeType?: string; readonly text: string; readonly _meta?: JsonObject }
-  | { readonly uri: string; readonly mimeType?: string; readonly blob: string; readonly _meta?: JsonObject };
+  | {
+      readonly uri: string;
+      readonly mimeType?: string;
+      readonly text: string;
+      readonly _meta?: JsonObject;
+    }
+  | {
+      readonly uri: string;
+      readonly mimeType?: string;
+      readonly blob: string;
+      readonly _meta?: JsonObject;
+    };
 
 /** The long form of a tool's result. */
 export interface ToolResult {

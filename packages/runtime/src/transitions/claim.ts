@@ -17,7 +17,13 @@ import {
   type RunStatus,
 } from "../runRecord.ts";
 import type { ClaimCommon, ClaimKnown, ClaimReply, ClaimRound } from "../storePort.ts";
-import { type RunWrite, type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
+import {
+  type RunWrite,
+  type StoredRun,
+  type Transition,
+  type TransitionEnv,
+  touched,
+} from "./env.ts";
 
 type Answers = Readonly<Record<string, BroughtAnswer>>;
 
@@ -39,7 +45,9 @@ export function claimRound(
   const sorted = sortAnswers(head, input);
   if ("contradicts" in sorted) {
     const { round, status } = head;
-    return { reply: { tag: "SETTLED", runId: input.runId, round, status, key: sorted.contradicts } };
+    return {
+      reply: { tag: "SETTLED", runId: input.runId, round, status, key: sorted.contradicts },
+    };
   }
   if (head.status === "waiting") {
     if (input.stateExpired) {
@@ -62,10 +70,13 @@ export function claimKnown(
   const { head, origin } = run;
   const sweeping = input.waiterId === undefined;
   if (sweeping && head.status === "interrupted") return recorded(run, input, env);
-  if (sweeping && head.status === "mismatched" && !isMismatchOver(head, env)) return recorded(run, input, env);
+  if (sweeping && head.status === "mismatched" && !isMismatchOver(head, env))
+    return recorded(run, input, env);
   const nobodyWillCome = origin.key === undefined && !head.stateGivenOut;
   if (sweeping && nobodyWillCome && head.status === "running" && isDead(head, env)) {
-    const write = { head: touched({ ...cleared(orphaned(head)), status: "interrupted" as const }, env) };
+    const write = {
+      head: touched({ ...cleared(orphaned(head)), status: "interrupted" as const }, env),
+    };
     return { reply: { tag: "RECORDED", origin, head: write.head }, write };
   }
   if (head.status === "waiting") return recorded(run, input, env);
@@ -82,7 +93,9 @@ export function claimByStatus(
   const { head, origin } = run;
   switch (head.status) {
     case "running":
-      return isDead(head, env) ? takenOver(run, claimant, counted, env) : joined(run, claimant, env);
+      return isDead(head, env)
+        ? takenOver(run, claimant, counted, env)
+        : joined(run, claimant, env);
     case "interrupted":
       return given(run, head, claimant, counted, env, "again");
     case "mismatched":
@@ -98,7 +111,11 @@ export function claimByStatus(
 }
 
 /** An ended run goes on from its failed step (docs/design.md 4.3). */
-export function claimAfterFailure(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transition<ClaimReply> {
+export function claimAfterFailure(
+  run: StoredRun,
+  claimant: Claimant,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
   const { kept, standing } = cutAtFailure(run.entries());
   // Entries, not assignments: an ask's key may be the name of an object's insides.
   const brought: [key: string, answer: BroughtAnswer][] = [];
@@ -112,7 +129,11 @@ export function claimAfterFailure(run: StoredRun, claimant: Claimant, env: Trans
 }
 
 /** The recorded response; an open question gets a newly sealed state, whose expiry is recorded first. */
-export function recorded(run: StoredRun, claimant: ClaimCommon, env: TransitionEnv): Transition<ClaimReply> {
+export function recorded(
+  run: StoredRun,
+  claimant: ClaimCommon,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
   const { origin, head } = run;
   if (head.status !== "waiting" || head.stateExpiresAt >= claimant.stateExpiresAt) {
     return { reply: { tag: "RECORDED", origin, head } };
@@ -130,7 +151,10 @@ function isMismatchOver(head: RunHead, env: TransitionEnv): boolean {
   return head.mismatchedAt !== undefined && env.now - head.mismatchedAt > MISMATCH_GRACE_MS;
 }
 
-function sortAnswers(head: RunHead, input: ClaimRound): { readonly counted: Answers } | { readonly contradicts: string } {
+function sortAnswers(
+  head: RunHead,
+  input: ClaimRound,
+): { readonly counted: Answers } | { readonly contradicts: string } {
   const counted: [key: string, answer: BroughtAnswer][] = [];
   for (const [key, answer] of Object.entries(input.answers)) {
     const settled = Object.hasOwn(head.settled, key) ? head.settled[key] : undefined;
@@ -150,7 +174,13 @@ function sortAnswers(head: RunHead, input: ClaimRound): { readonly counted: Answ
 function joined(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transition<ClaimReply> {
   const { origin, head } = run;
   const { epoch, round } = head;
-  const reply = (joins: boolean): ClaimReply => ({ tag: "RUNNING", runId: origin.runId, epoch, round, joined: joins });
+  const reply = (joins: boolean): ClaimReply => ({
+    tag: "RUNNING",
+    runId: origin.runId,
+    epoch,
+    round,
+    joined: joins,
+  });
   // A stop is final: who comes now waits for the end and claims anew.
   if (claimant.waiterId === undefined || head.stopping) return { reply: reply(false) };
   if (head.waiters.some((waiter) => waiter.id === claimant.waiterId)) return { reply: reply(true) };
@@ -158,7 +188,12 @@ function joined(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transit
   return { reply: reply(true), write: { head: { ...head, waiters } } };
 }
 
-function takenOver(run: StoredRun, claimant: Claimant, counted: Answers, env: TransitionEnv): Transition<ClaimReply> {
+function takenOver(
+  run: StoredRun,
+  claimant: Claimant,
+  counted: Answers,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
   const { head } = run;
   if (head.takeovers >= MAX_TAKEOVERS) return parked(run, env);
   const from = { ...orphaned(head), takeovers: head.takeovers + 1 };
@@ -200,7 +235,8 @@ function given(
       epoch: from.epoch + 1,
       token: claimant.token,
       lease: env.newLease(),
-      waiters: claimant.waiterId === undefined ? [] : [{ id: claimant.waiterId, holder: env.holder }],
+      waiters:
+        claimant.waiterId === undefined ? [] : [{ id: claimant.waiterId, holder: env.holder }],
       stoppable: claimant.waiterId !== undefined,
       stopping: false,
       brought,

@@ -9,8 +9,8 @@ import type { KeyRecord, RunHead } from "../runRecord.ts";
 import { RECORD_FORMAT } from "../runRecord.ts";
 import type { ClaimFirst, ClaimReply } from "../storePort.ts";
 import { claimAfterFailure, claimByStatus, cleared, recorded } from "./claim.ts";
-import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
 import { newHead } from "./create.ts";
+import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
 import { isRecordedForGood } from "./progress.ts";
 
 /**
@@ -25,7 +25,8 @@ export function claimFirst(
 ): Transition<ClaimReply> {
   if (key === undefined || key.free || key.expiresAt < env.now) return newRun(key, input, env);
   if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
-  if (!input.perCaller && key.principal !== input.principal) return otherCaller(key, run, input, env);
+  if (!input.perCaller && key.principal !== input.principal)
+    return otherCaller(key, run, input, env);
   if (key.argsDigest !== input.argsDigest) return { reply: { tag: "OTHER_ARGUMENTS" } };
   const { head } = run;
   if (head.status === "failed" || (head.status === "completed" && !isRecordedForGood(head))) {
@@ -56,7 +57,15 @@ function newRun(
       takeover: false,
     },
     write: { origin, head },
-    key: { format: RECORD_FORMAT, runId, generation, argsDigest, principal, free: false, expiresAt: head.expiresAt },
+    key: {
+      format: RECORD_FORMAT,
+      runId,
+      generation,
+      argsDigest,
+      principal,
+      free: false,
+      expiresAt: head.expiresAt,
+    },
     ...(displaced === undefined ? {} : { displaced }),
   };
 }

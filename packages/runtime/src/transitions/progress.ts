@@ -54,7 +54,11 @@ export function endRound(
 }
 
 /** Keeps a live attempt's lease. */
-export function renew(run: StoredRun | undefined, ref: AttemptRef, env: TransitionEnv): Transition<TransitionReply> {
+export function renew(
+  run: StoredRun | undefined,
+  ref: AttemptRef,
+  env: TransitionEnv,
+): Transition<TransitionReply> {
   if (run === undefined || !isOwn(run.head, ref) || run.head.status !== "running") return leaseLost;
   const head = touched({ ...run.head, lease: env.newLease() }, env);
   return { reply: { tag: "OK", stopping: head.stopping }, write: { head } };
@@ -73,7 +77,9 @@ export function leave(
   const { head } = run;
   if (head.stopping) return { reply: { stopping: true } };
   // A waiter whose process died can't leave by itself; without this the attempt could never be stopped.
-  const waiters = head.waiters.filter((waiter) => waiter.id !== waiterId && !env.isGone(waiter.holder));
+  const waiters = head.waiters.filter(
+    (waiter) => waiter.id !== waiterId && !env.isGone(waiter.holder),
+  );
   const stopping = head.stoppable && waiters.length === 0;
   return { reply: { stopping }, write: { head: { ...head, waiters, stopping } } };
 }
@@ -93,14 +99,13 @@ export function applyProgress(head: RunHead, progress: Progress, env: Transition
     marks: applyMarks(head.marks, progress.marks),
     drafts: progress.drafts ?? head.drafts,
     settled:
-      Object.keys(progress.settled).length === 0 ? head.settled : { ...head.settled, ...progress.settled },
+      Object.keys(progress.settled).length === 0
+        ? head.settled
+        : { ...head.settled, ...progress.settled },
   };
 }
 
-function applyMarks(
-  marks: RunHead["marks"],
-  changes: Progress["marks"],
-): RunHead["marks"] {
+function applyMarks(marks: RunHead["marks"], changes: Progress["marks"]): RunHead["marks"] {
   const names = Object.keys(changes);
   if (names.length === 0) return marks;
   const next = new Map<string, StepMark>(Object.entries(marks));
@@ -163,7 +168,10 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
     case "interrupted":
       return touched({ ...idle, status: "interrupted", brought: {} }, env);
     case "mismatched":
-      return touched({ ...idle, status: "mismatched", mismatchedAt: head.mismatchedAt ?? env.now }, env);
+      return touched(
+        { ...idle, status: "mismatched", mismatchedAt: head.mismatchedAt ?? env.now },
+        env,
+      );
     case "parked":
       return touched({ ...idle, status: "parked", response: end.response }, env);
   }

@@ -1,0 +1,118 @@
+/**
+ * The `reprise` command: reads flags, calls functions, sets the exit code. Nothing else is done here.
+ */
+
+import { runCall, runResume } from "@reprise/client";
+import { isRepriseError } from "@reprise/errors";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { dev } from "./dev.ts";
+import { requireNode } from "./nodeVersion.ts";
+
+const FAILED = 2;
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("a port is a whole number from 0 to 65535");
+  return port;
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("the arguments are no JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new InvalidArgumentError("the arguments must be a JSON object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+interface TerminalFlags {
+  readonly answer: readonly string[];
+  readonly json?: true;
+}
+
+function terminal(flags: TerminalFlags): Parameters<typeof runResume>[1] {
+  const { stdin: input, stdout: output, stderr: dialog } = process;
+  return { input, output, dialog, answers: flags.answer, json: flags.json === true };
+}
+
+function command(): Command {
+  const program = new Command("reprise").description("Durable tools over MCP").showHelpAfterError();
+  program
+    .command("dev")
+    .description("serve the server that FILE exports, on this machine, with the embedded store")
+    .argument("<file>", "a TypeScript or JavaScript file: export default defineServer({ ... })")
+    .option("--port <port>", "port; 0 takes a free one", portNumber, 3000)
+    .option("--host <host>", "address; others than loopback need auth in the file's own serve()")
+    .option("--data <dir>", "data directory", ".reprise")
+    .addOption(
+      new Option("--store <kind>", "none: keep nothing, every run is repeatable").choices(["none"]),
+    )
+    .addOption(
+      new Option("--log-level <level>", "least level of log lines on stderr")
+        .choices(["debug", "info", "warn", "error", "silent"])
+        .default("warn"),
+    )
+    .action(
+      async (
+        file: string,
+        flags: { port: number; host?: string; data: string; store?: "none"; logLevel: string },
+      ) => {
+        const { port, host, data, store, logLevel } = flags;
+        await dev(file, { port, host, data, store, logLevel }, (text) =>
+          process.stdout.write(`${text}\n`),
+        );
+      },
+    );
+  program
+    .command("call")
+    .description("call a tool and answer its questions here")
+    .argument("<url>", "MCP endpoint, such as http://127.0.0.1:3000/mcp")
+    .argument("<tool>", "name of the tool")
+    .argument("[json]", "arguments as a JSON object", jsonObject, {})
+    .option("--answer <key=json>", "prepared answer; may be given again", collect, [])
+    .option(
+      "--save <file>",
+      "stop at the first question without an answer and keep the call in this file",
+    )
+    .option("--json", "print the whole result as JSON")
+    .action(
+      async (
+        url: string,
+        tool: string,
+        args: Readonly<Record<string, unknown>>,
+        flags: TerminalFlags & { save?: string },
+      ) => {
+        const save = flags.save === undefined ? {} : { saveFile: flags.save };
+        process.exitCode = await runCall({ ...terminal(flags), ...save, url, tool, args });
+      },
+    );
+  program
+    .command("resume")
+    .description("go on with a call that was saved")
+    .argument("<file>", "file of reprise call --save")
+    .option("--answer <key=json>", "prepared answer; may be given again", collect, [])
+    .option("--json", "print the whole result as JSON")
+    .action(async (file: string, flags: TerminalFlags) => {
+      process.exitCode = await runResume(file, terminal(flags));
+    });
+  return program;
+}
+
+try {
+  requireNode(process.versions.node);
+  await command().parseAsync();
+} catch (error) {
+  const text = isRepriseError(error)
+    ? `${error.code}: ${error.message}`
+    : error instanceof Error
+      ? (error.stack ?? error.message)
+      : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exitCode = FAILED;
+}

@@ -1,0 +1,64 @@
+/**
+ * Who holds a port, for the message of a busy one. Linux only (/proc); elsewhere, and for processes of others, undefined.
+ */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** A process that listens on the port. */
+export interface PortHolder {
+  readonly pid: number;
+  readonly command: string;
+}
+
+const LISTEN = "0A";
+
+/** Looks the holder up. Never throws. */
+export function portHolder(port: number): PortHolder | undefined {
+  try {
+    const inodes = listeningInodes(port);
+    if (inodes.size === 0) return undefined;
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => holderOf(Number(name), inodes))
+      .find((holder) => holder !== undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function listeningInodes(port: number): Set<string> {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  const inodes = new Set<string>();
+  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+    for (const line of readTable(table)) {
+      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+      if (state === LISTEN && local?.endsWith(`:${hex}`) === true && inode !== undefined)
+        inodes.add(`socket:[${inode}]`);
+    }
+  }
+  return inodes;
+}
+
+function readTable(path: string): readonly string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").slice(1);
+  } catch {
+    return [];
+  }
+}
+
+function holderOf(pid: number, inodes: Set<string>): PortHolder | undefined {
+  try {
+    const holds = readdirSync(`/proc/${pid}/fd`).some((fd) => {
+      try {
+        return inodes.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
+      } catch {
+        return false;
+      }
+    });
+    if (!holds) return undefined;
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+    return { pid, command: command.slice(0, 120) };
+  } catch {
+    return undefined;
+  }
+}

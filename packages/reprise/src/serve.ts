@@ -1,0 +1,143 @@
+/**
+ * `serve`: a server definition on one machine, in one call. A composition root: here store, keys, runtime and front meet.
+ */
+import { join, resolve } from "node:path";
+import { type ListenOptions, listen } from "@reprise/front";
+import {
+  createStateSealer,
+  ephemeralKeys,
+  type KeySource,
+  keysFromSecrets,
+} from "@reprise/request-state";
+import {
+  createRuntime,
+  type Runtime,
+  type RuntimeOptions,
+  type ServerDefinition,
+} from "@reprise/runtime";
+import { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "@reprise/store-lmdb";
+import { requireNode } from "./nodeVersion.ts";
+
+/** Options of `serve`. */
+export interface ServeOptions
+  extends Pick<
+      ListenOptions,
+      | "port"
+      | "host"
+      | "path"
+      | "allowedHosts"
+      | "allowedOrigins"
+      | "trustProxy"
+      | "authenticate"
+      | "auth"
+      | "maxBodyBytes"
+      | "pageSize"
+      | "listTtlMs"
+      | "heartbeatMs"
+    >,
+    Pick<
+      RuntimeOptions,
+      | "namespace"
+      | "requestStateLifetime"
+      | "maxRequestStateBytes"
+      | "replayStallMs"
+      | "settleGraceMs"
+      | "joinTimeoutMs"
+      | "drainTimeoutMs"
+      | "maxConcurrentAttempts"
+      | "sweep"
+    >,
+    Pick<
+      LmdbStoreOptions,
+      "leaseMs" | "retentionMs" | "maxWaitingRuns" | "maxBytesPerCaller" | "maxBytes"
+    > {
+  /** Where the embedded store lives. Default `.reprise` in the working directory. */
+  readonly dataDir?: string;
+  /** `"none"`: no store; every run is repeatable and code before an ask must be safe to repeat. */
+  readonly store?: "none";
+  /**
+   * Secrets that request states are sealed with: the first seals, all open. Default: a key kept beside the embedded store;
+   * without a store a key of this process, whose states no other process opens.
+   */
+  readonly requestStateKey?: string | Uint8Array | readonly (string | Uint8Array)[];
+  /** Encrypt every state, so that the client can't read it. Default false. */
+  readonly encryptRequestState?: boolean;
+  /** Where log lines go: a pino logger, or one that looks like it. Default: nowhere. */
+  readonly logger?: ListenOptions["logger"];
+}
+
+/** A server that listens. */
+export interface ServedServer {
+  /** The MCP endpoint. */
+  readonly url: string;
+  readonly port: number;
+  /** Absolute path of the data directory; undefined with `store: "none"`. */
+  readonly dataDir: string | undefined;
+  readonly runtime: Runtime;
+  /** Takes no new calls, lets running ones end, closes the store. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a definition over MCP.
+ * @throws RepriseError DEFINITION_INVALID, CONFIG_INVALID, STORE_UNUSABLE, PORT_IN_USE or NODE_TOO_OLD
+ */
+export async function serve(
+  server: ServerDefinition,
+  options: ServeOptions = {},
+): Promise<ServedServer> {
+  requireNode(process.versions.node);
+  const dataDir = options.store === "none" ? undefined : resolve(options.dataDir ?? ".reprise");
+  const store = dataDir === undefined ? undefined : await openStore(dataDir, options);
+  try {
+    const sealer = createStateSealer({
+      keys: await keysOf(options, store),
+      maxBytes: options.maxRequestStateBytes,
+      encrypt: options.encryptRequestState,
+    });
+    const { logger, ...settings } = options;
+    const logging = logger === undefined ? {} : { logger };
+    const runtime = createRuntime({
+      ...settings,
+      ...logging,
+      server,
+      store: store ?? "none",
+      sealer,
+    });
+    const front = await listen({ ...settings, ...logging, runtime });
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      // Attempts first: a request under way has its answer before its connection is closed.
+      const drained = runtime.close();
+      await front.close();
+      await drained;
+    };
+    return {
+      url: front.url,
+      port: front.port,
+      dataDir,
+      runtime,
+      close: () => {
+        closing ??= close();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await store?.close();
+    throw error;
+  }
+}
+
+function openStore(dataDir: string, options: ServeOptions): Promise<LmdbStore> {
+  const { leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller, maxBytes } = options;
+  const given = { leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller, maxBytes };
+  const settings = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  );
+  return openLmdbStore({ directory: join(dataDir, "store"), ...settings });
+}
+
+async function keysOf(options: ServeOptions, store: LmdbStore | undefined): Promise<KeySource> {
+  if (options.requestStateKey !== undefined) return keysFromSecrets(options.requestStateKey);
+  return store === undefined ? ephemeralKeys() : keysFromSecrets(await store.stateKey());
+}
