@@ -45,6 +45,7 @@ export interface ServeOptions
       | "joinTimeoutMs"
       | "drainTimeoutMs"
       | "maxConcurrentAttempts"
+      | "rateLimit"
       | "sweep"
     >,
     Pick<

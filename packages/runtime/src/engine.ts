@@ -15,6 +15,7 @@ import { durationMs } from "./duration.ts";
 import { type EngineDeps, runnable } from "./engineDeps.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
+import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
 import type { RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
 import { type StateSealer, StateTokens } from "./stateTokens.ts";
@@ -44,6 +45,8 @@ export interface RuntimeOptions {
   readonly drainTimeoutMs?: number;
   /** Attempts of this process at one time; more get BUSY. Default 1000. */
   readonly maxConcurrentAttempts?: number;
+  /** Calls of one principal, not counting callers without auth. Default 1200 a minute, 200 at once. */
+  readonly rateLimit?: RateLimit | "none";
   /** Whether this process goes on with runs whose attempt died. Default true. */
   readonly sweep?: boolean;
   readonly clock?: Clock;
@@ -94,20 +97,29 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const sweeper =
     store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
   sweeper?.start();
-  return new Engine(deps, settings, sweeper);
+  const { rateLimit = defaultRateLimit } = options;
+  const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
+  return new Engine(deps, settings, limiter, sweeper);
 }
 
 class Engine implements Runtime {
   readonly catalog: Runtime["catalog"];
   readonly #deps: EngineDeps;
   readonly #settings: typeof defaults;
+  readonly #limiter: RateLimiter | undefined;
   readonly #sweeper: Sweeper | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(deps: EngineDeps, settings: typeof defaults, sweeper: Sweeper | undefined) {
+  constructor(
+    deps: EngineDeps,
+    settings: typeof defaults,
+    limiter: RateLimiter | undefined,
+    sweeper: Sweeper | undefined,
+  ) {
     this.catalog = deps.catalog;
     this.#deps = deps;
     this.#settings = settings;
+    this.#limiter = limiter;
     this.#sweeper = sweeper;
   }
 
@@ -150,6 +162,7 @@ class Engine implements Runtime {
         data: { retryAfterMs: 1000 },
       });
     }
+    this.#limiter?.take(request.caller.principal);
     const answers = readAnswers(request.inputResponses);
     if (request.requestState !== undefined) return this.#resume(request, answers);
     if (store === undefined || runnable(request).effects === "repeatable") {

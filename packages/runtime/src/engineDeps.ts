@@ -41,3 +41,15 @@ export function stateExpiry(deps: EngineDeps, handler: RunnableHandler): number 
 export function runnable(request: Pick<RunRequest, "handler">): RunnableHandler {
   return request.handler as RunnableHandler;
 }
+
+/** Rounds after which official clients give up (8 in ours, 8 or 10 in others). */
+const CLIENT_ROUNDS = 8;
+
+/** Says in time that a run asks more often than clients go along with (docs/design.md 13). */
+export function warnOfRounds(deps: EngineDeps, runId: string, round: number, label: string): void {
+  if (round !== CLIENT_ROUNDS) return;
+  deps.log.warn(
+    { event: "many_rounds", run: runId, round },
+    `${label} asks for round ${round} of one call; clients give up after about that many: put questions that don't depend on each other into one round`,
+  );
+}

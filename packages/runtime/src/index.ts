@@ -41,6 +41,7 @@ export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";
 export type { Logger, LogLine } from "./logger.ts";
 export { silentLogger } from "./logger.ts";
+export type { RateLimit } from "./rateLimit.ts";
 export { CallerError } from "./results.ts";
 export type {
   BroughtAnswer,

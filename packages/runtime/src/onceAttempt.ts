@@ -13,7 +13,7 @@ import type { AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
 import { createContext } from "./context.ts";
-import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
+import { type EngineDeps, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import type { OnceSink } from "./onceSink.ts";
 import { failureResponse } from "./results.ts";
@@ -180,6 +180,7 @@ async function recordOutcome(
     }
     case "suspended": {
       const stateExpiresAt = stateExpiry(deps, handler);
+      warnOfRounds(deps, from.origin().runId, (from.head?.round ?? 0) + 1, handler.label);
       await end({
         to: "waiting",
         pending: ended.pending,

@@ -7,7 +7,7 @@ import type { Answers } from "./answers.ts";
 import { Attempt, type AttemptOutcome } from "./attempt.ts";
 import type { AttemptStart } from "./attemptStart.ts";
 import { createContext } from "./context.ts";
-import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
+import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import { inputRequestsOf, replyOfRecorded } from "./replies.ts";
 import { failureResponse } from "./results.ts";
@@ -88,6 +88,7 @@ export async function executeRepeatable(
     case "threw":
       return failed(deps, request, outcome.error, runId());
     case "suspended": {
+      warnOfRounds(deps, runId(), round + 1, handler.label);
       const state: RepeatableState = {
         kind: "repeatable",
         run: runId(),
