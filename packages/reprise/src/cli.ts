@@ -34,11 +34,20 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 interface TerminalFlags {
   readonly answer: readonly string[];
   readonly json?: true;
+  readonly interactive?: true;
 }
 
 function terminal(flags: TerminalFlags): Parameters<typeof runResume>[1] {
   const { stdin: input, stdout: output, stderr: dialog } = process;
-  return { input, output, dialog, answers: flags.answer, json: flags.json === true };
+  const interactive = flags.interactive === true ? { interactive: true } : {};
+  return {
+    input,
+    output,
+    dialog,
+    answers: flags.answer,
+    json: flags.json === true,
+    ...interactive,
+  };
 }
 
 function command(): Command {
@@ -81,6 +90,7 @@ function command(): Command {
       "stop at the first question without an answer and keep the call in this file",
     )
     .option("--json", "print the whole result as JSON")
+    .option("--interactive", "ask on stdin although it is no terminal")
     .action(
       async (
         url: string,
@@ -98,6 +108,7 @@ function command(): Command {
     .argument("<file>", "file of reprise call --save")
     .option("--answer <key=json>", "prepared answer; may be given again", collect, [])
     .option("--json", "print the whole result as JSON")
+    .option("--interactive", "ask on stdin although it is no terminal")
     .action(async (file: string, flags: TerminalFlags) => {
       process.exitCode = await runResume(file, terminal(flags));
     });
