@@ -16,8 +16,10 @@
 import { randomBytes } from "node:crypto";
 import { RepriseError } from "@reprise/errors";
 import { open, type RootDatabase } from "lmdb";
-import { reasonOf, unusable } from "./fileSystem.ts";
+import { checkDatabaseFile, databaseFile } from "./databaseFile.ts";
+import { unusable } from "./fileSystem.ts";
 import { LAYOUT_FORMAT, layoutKey, stateSecretKey } from "./keys.ts";
+import type { FileSystemProbe } from "./ports.ts";
 import { asStoreError } from "./storeErrors.ts";
 
 /** The database as the rest of this package sees it: text under text keys. */
@@ -28,20 +30,28 @@ const COMMIT_LIMIT_MS = 20_000;
 /** What the map may grow by over the store's own limit: pages that readers still hold. */
 const MAP_SLACK_BYTES = 64 * 1024 * 1024;
 const SECRET_BYTES = 32;
+/** With less than this left a partial write means a full disk. */
+const LOW_DISK_BYTES = 16 * 1024 * 1024;
 
 /** An open database and who uses it. */
 export class Environment {
   readonly directory: string;
   readonly database: TextDatabase;
+  readonly #probe: FileSystemProbe;
   #users = 1;
 
-  private constructor(directory: string, database: TextDatabase) {
+  private constructor(directory: string, database: TextDatabase, probe: FileSystemProbe) {
     this.directory = directory;
     this.database = database;
+    this.#probe = probe;
   }
 
   /** The database of `directory` (a real path); opened when this process has not opened it yet. */
-  static async open(directory: string, maxBytes: number): Promise<Environment> {
+  static async open(
+    directory: string,
+    maxBytes: number,
+    probe: FileSystemProbe,
+  ): Promise<Environment> {
     for (
       let closing = closings.get(directory);
       closing !== undefined;
@@ -54,7 +64,7 @@ export class Environment {
       known.#users += 1;
       return known;
     }
-    const environment = new Environment(directory, openDatabase(directory, maxBytes));
+    const environment = new Environment(directory, openDatabase(directory, maxBytes, probe), probe);
     environments.set(directory, environment);
     try {
       await environment.#checkLayout();
@@ -75,12 +85,15 @@ export class Environment {
       }, COMMIT_LIMIT_MS);
     });
     try {
-      return await Promise.race([this.database.childTransaction(decide), tooLate]);
-    } catch (failure) {
-      throw await asStoreError(failure);
+      return await Promise.race([this.#commit(decide), tooLate]);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** What went wrong, as an error of the port. */
+  errorOf(failure: unknown): Promise<RepriseError> {
+    return asStoreError(failure, () => this.#probe.freeBytes(this.directory) < LOW_DISK_BYTES);
   }
 
   /** Counts the commits of all processes. */
@@ -124,6 +137,15 @@ export class Environment {
     }
   }
 
+  /** Apart from the race, so that a failure that comes too late is looked at all the same. */
+  async #commit<Value>(decide: () => Value): Promise<Value> {
+    try {
+      return await this.database.childTransaction(decide);
+    } catch (failure) {
+      throw await this.errorOf(failure);
+    }
+  }
+
   async #checkLayout(): Promise<void> {
     const known = await this.transact(() => {
       const text = this.database.get(layoutKey);
@@ -142,12 +164,16 @@ export class Environment {
 const environments = new Map<string, Environment>();
 const closings = new Map<string, Promise<void>>();
 
-function openDatabase(directory: string, maxBytes: number): TextDatabase {
+function openDatabase(directory: string, maxBytes: number, probe: FileSystemProbe): TextDatabase {
+  checkDatabaseFile(directory, () => probe.freeBytes(directory));
   const options = {
-    path: `${directory}/reprise.mdb`,
+    path: databaseFile(directory),
     noSubdir: true,
     encoding: "string" as const,
     overlappingSync: false,
+    // Batching by itself, lmdb-js starts each batch with a promise that nobody holds: a failed commit would end the
+    // process as an unhandled rejection. Transactions of one turn share a commit without it too.
+    eventTurnBatching: false,
     // Address space, not memory or disk: all processes map the same size, so none has to map anew.
     mapSize: maxBytes + MAP_SLACK_BYTES,
     maxReaders: 1_024,
@@ -157,24 +183,7 @@ function openDatabase(directory: string, maxBytes: number): TextDatabase {
   try {
     return open<string, string>(options);
   } catch (cause) {
-    const code =
-      typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
-    // EACCES, EPERM and EROFS come from lmdb as numbers.
-    const named =
-      code === 13
-        ? "EACCES"
-        : code === 1
-          ? "EPERM"
-          : code === 30
-            ? "EROFS"
-            : code === 28
-              ? "ENOSPC"
-              : undefined;
-    const reason =
-      named === undefined
-        ? "its reprise.mdb can't be opened as a store (see cause); move it away, or choose another path"
-        : reasonOf({ code: named });
-    throw unusable(directory, reason, cause);
+    throw unusable(directory, "the database could not be opened (see cause)", cause);
   }
 }
 

@@ -41,6 +41,9 @@ const networkMount =
 
 /** The machine's file systems. */
 export const systemFileSystem: FileSystemProbe = {
+  checkAccess: (directory) => {
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  },
   kindOf: (directory) => ({ magic: statfsSync(directory).type, mountType: mountTypeOf(directory) }),
   freeBytes: (directory) => {
     const { bavail, bsize } = statfsSync(directory);
@@ -59,7 +62,7 @@ export function prepareDirectory(directory: string, probe: FileSystemProbe): str
   if (!statSync(path).isDirectory())
     throw unusable(path, "it is not a directory; choose another path");
   try {
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    probe.checkAccess(path);
   } catch (cause) {
     throw unusable(path, reasonOf(cause), cause);
   }

@@ -33,7 +33,6 @@ import { readWaiting } from "./indexes.ts";
 import { expiredRange, mismatchedRange, runIdOf, runningRange } from "./keys.ts";
 import { type CheckedOptions, checkOptions, type LmdbStoreOptions } from "./options.ts";
 import { RunTable } from "./runTable.ts";
-import { asStoreError } from "./storeErrors.ts";
 import { Watches } from "./watches.ts";
 
 /** The embedded store of one directory. */
@@ -53,7 +52,8 @@ export interface LmdbStore extends RunStore {
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<LmdbStore> {
   const checked = checkOptions(options);
   const directory = prepareDirectory(checked.directory, checked.fileSystem);
-  return new EmbeddedStore(checked, await Environment.open(directory, checked.maxBytes));
+  const environment = await Environment.open(directory, checked.maxBytes, checked.fileSystem);
+  return new EmbeddedStore(checked, environment);
 }
 
 class EmbeddedStore implements LmdbStore {
@@ -166,7 +166,7 @@ class EmbeddedStore implements LmdbStore {
       const reason = this.#capacity.lack();
       return reason === undefined ? { ok: true } : { ok: false, reason };
     } catch (failure) {
-      return { ok: false, reason: (await asStoreError(failure)).message };
+      return { ok: false, reason: (await this.#environment.errorOf(failure)).message };
     }
   };
 
@@ -234,7 +234,7 @@ class EmbeddedStore implements LmdbStore {
         database.resetReadTxn();
         return read(database);
       } catch (failure) {
-        throw await asStoreError(failure);
+        throw await this.#environment.errorOf(failure);
       }
     });
   }

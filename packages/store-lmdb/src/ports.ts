@@ -23,8 +23,10 @@ export interface ProcessLiveness {
   readonly isGone: (holder: JsonValue) => boolean;
 }
 
-/** What kind of file system a directory is on, and what is free on it. */
+/** What kind of file system a directory is on, whether it may be used, and what is free on it. */
 export interface FileSystemProbe {
+  /** Throws the system's error when this user may not read and write the directory. */
+  readonly checkAccess: (directory: string) => void;
   /** The number from statfs(2), and the mount's type where it is known (`fuse.sshfs`). */
   readonly kindOf: (directory: string) => {
     readonly magic: number;

@@ -6,15 +6,24 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 
+/** EIO: also what lmdb makes of a write that the disk took only a part of. */
+const PARTIAL_WRITE = 5;
 /** MDB_MAP_FULL, ENOSPC, EFBIG and EDQUOT: no room for another page. */
 const fullCodes: ReadonlySet<unknown> = new Set([-30792, 28, 27, 122, "ENOSPC", "EFBIG", "EDQUOT"]);
 const fullWords = /MDB_MAP_FULL|No space left|File too large|quota/i;
 
-/** The error of the port that stands for a failure of the database. */
-export async function asStoreError(failure: unknown): Promise<RepriseError> {
+/**
+ * The error of the port that stands for a failure of the database.
+ *
+ * @param isDiskLow asked only where lmdb's own number leaves open whether the disk is full or broken
+ */
+export async function asStoreError(
+  failure: unknown,
+  isDiskLow: () => boolean,
+): Promise<RepriseError> {
   if (isRepriseError(failure)) return failure;
   const cause = await rootOf(failure);
-  if (isFull(cause)) {
+  if (isFull(cause) || (codeOf(cause) === PARTIAL_WRITE && isDiskLow())) {
     return new RepriseError("STORE_FULL", "the store has no room for another write", { cause });
   }
   return new RepriseError("STORE_UNAVAILABLE", "the store did not take the write", { cause });
@@ -33,7 +42,10 @@ async function rootOf(failure: unknown): Promise<unknown> {
 }
 
 function isFull(cause: unknown): boolean {
-  if (typeof cause !== "object" || cause === null) return false;
-  if ("code" in cause && fullCodes.has(cause.code)) return true;
-  return "message" in cause && typeof cause.message === "string" && fullWords.test(cause.message);
+  if (fullCodes.has(codeOf(cause))) return true;
+  return cause instanceof Error && fullWords.test(cause.message);
+}
+
+function codeOf(cause: unknown): unknown {
+  return typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
 }

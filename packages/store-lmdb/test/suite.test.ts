@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { storeSuite } from "@reprise/testing";
 import { describe, test } from "vitest";
-import { freshDirectory, suiteHarness } from "./support.ts";
+import { freshDirectory, suiteHarness } from "./support/stores.ts";
 
 describe("the store conformance suite on lmdb", () => {
   test.each(storeSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {

@@ -1,0 +1,84 @@
+/**
+ * A store in a process of its own, driven by messages: what the tests kill and stop.
+ *
+ * Started by `remoteStore.ts`. Arguments: the store's options as JSON. Each message `{id, method, args}` is one call; the
+ * answer is `{id, value}` or `{id, error}`. `flood` appends steps until the process is killed and reports each one
+ * after its reply.
+ */
+import type { AttemptRef } from "@reprise/runtime";
+import { openLmdbStore } from "@reprise/store-lmdb";
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+interface ChildOptions {
+  readonly directory: string;
+  readonly leaseMs?: number;
+  readonly freeBytes?: number;
+}
+
+const { freeBytes, ...options } = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
+const store = await openLmdbStore({
+  ...options,
+  ...(freeBytes === undefined
+    ? {}
+    : {
+        fileSystem: {
+          checkAccess: () => {},
+          kindOf: () => ({ magic: 0, mountType: undefined }),
+          freeBytes: () => freeBytes,
+        },
+      }),
+});
+
+function send(message: unknown): void {
+  process.send?.(message);
+}
+
+async function flood(ref: AttemptRef): Promise<never> {
+  for (let sequence = 2; ; sequence += 1) {
+    const entry = { kind: "step_completed", name: `s${sequence}`, value: "1", at: 1 } as const;
+    const reply = await store.append(ref, {
+      sequence,
+      entries: [entry],
+      marks: {},
+      stepStarts: true,
+      settled: {},
+    });
+    send({ flooded: sequence, tag: reply.tag });
+  }
+}
+
+const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
+  createRun: store.createRun,
+  claimRound: store.claimRound,
+  claimKnown: store.claimKnown,
+  append: store.append,
+  endRound: store.endRound,
+  renew: store.renew,
+  leave: store.leave,
+  load: store.load,
+  flood,
+  stateKey: async () => Buffer.from(await store.stateKey()).toString("hex"),
+  watch: (runId: string, epoch: number) =>
+    store.watch(runId, epoch, 60_000, new AbortController().signal),
+};
+
+process.on("message", (call: Call) => {
+  const method = methods[call.method];
+  if (method === undefined) throw new Error(`no method ${call.method}`);
+  method(...(call.args as never[])).then(
+    (value) => send({ id: call.id, value }),
+    (error: unknown) => send({ id: call.id, error: codeOf(error) }),
+  );
+});
+process.on("disconnect", () => process.exit());
+send({ ready: true });
+
+function codeOf(error: unknown): string {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : error;
+  return String(code);
+}
