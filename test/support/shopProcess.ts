@@ -1,0 +1,83 @@
+/**
+ * The shop as `npm start` runs it, on free ports and a fresh data directory, and what stands in its books.
+ *
+ * The books are read over HTTP from the payment service and the mail log: processes that know nothing of Reprise.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { AcceptedMail, Booking, Order, Refund } from "@reprise/shop";
+import { fromSource, startNode } from "./childProcess.ts";
+
+/** A running shop. */
+export interface ShopProcess {
+  /** The MCP endpoint. */
+  readonly url: string;
+  /** Origin of payment service, mail log and faults. */
+  readonly outside: string;
+  readonly scratchDir: string;
+  refunds(orderId: string): Promise<readonly Refund[]>;
+  bookings(city: string): Promise<readonly Booking[]>;
+  orders(): Promise<readonly Order[]>;
+  /** Mails to an address; all without one. */
+  mails(to?: string): Promise<readonly AcceptedMail[]>;
+  /** Adds faults to the outside world. */
+  break(...faults: readonly object[]): Promise<void>;
+  /** Ends all faults. */
+  mend(): Promise<void>;
+  /** Ends it in an orderly way and removes its data. */
+  stop(): Promise<void>;
+}
+
+/** Starts services/shop/src/main.ts the way infra/scripts/start.mjs does. */
+export async function startShop(): Promise<ShopProcess> {
+  const data = await mkdtemp(path.join(tmpdir(), "reprise-shop-"));
+  const child = startNode([...fromSource, "services/shop/src/main.ts"], {
+    PORT: "0",
+    SHOP_PORT: "0",
+    REPRISE_DATA: data,
+  });
+  const stop = async (): Promise<void> => {
+    const { code, stderr } = await child.stop();
+    await rm(data, { recursive: true, force: true });
+    if (code !== 0) throw new Error(`the shop ended with ${code}\n${stderr}`);
+  };
+  try {
+    const [, url = ""] = await child.line(/^ {2}MCP +(\S+)/);
+    const [, outside = ""] = await child.line(/^ {2}payments +(\S+)/);
+    const [, scratchDir = ""] = await child.line(/^ {2}scratch +(\S+)/);
+    return { url, outside, scratchDir, stop, ...books(outside) };
+  } catch (error) {
+    await child.stop("SIGKILL");
+    await rm(data, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function books(outside: string): Omit<ShopProcess, "url" | "outside" | "scratchDir" | "stop"> {
+  const read = async <T>(what: string): Promise<readonly T[]> => {
+    const response = await fetch(new URL(what, outside));
+    if (!response.ok) throw new Error(`${what} answered ${response.status}`);
+    return (await response.json()) as T[];
+  };
+  const tell = async (faults: unknown): Promise<void> => {
+    const response = await fetch(new URL("/faults", outside), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(faults),
+    });
+    if (!response.ok) throw new Error(`/faults answered ${response.status}`);
+  };
+  return {
+    refunds: (orderId) => read<Refund>(`/refunds?orderId=${orderId}`),
+    bookings: async (city) =>
+      (await read<Booking>("/bookings")).filter((booking) => booking.city === city),
+    orders: () => read<Order>("/orders"),
+    mails: async (to) =>
+      (await read<AcceptedMail>("/mails")).filter(
+        (mail) => to === undefined || mail.to.includes(to),
+      ),
+    break: (...faults) => tell(faults),
+    mend: () => tell({ kind: "none" }),
+  };
+}
