@@ -200,7 +200,7 @@ function plain(value: unknown): unknown {
 describe("the embedded store and the memory store", { timeout: 120_000 }, () => {
   test("agree on every reply and every record", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40 }), async (operations) => {
+      fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40, size: "max" }), async (operations) => {
         const { clock, advance } = playedClock();
         const limits = { retentionMs: 3_600_000, maxWaitingRuns: 2 };
         const memory = createMemoryStore({
