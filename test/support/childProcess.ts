@@ -28,6 +28,8 @@ export interface Child {
   printed(): { readonly stdout: string; readonly stderr: string };
   /** Resolves once a line of stdout or stderr matches; rejects with the output when the child ends before. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The same for what need not be a whole line, such as a prompt: all of stdout, then of stderr, is looked at. */
+  shows(pattern: RegExp): Promise<RegExpExecArray>;
   readonly ended: Promise<Ended>;
   /** Sends SIGTERM, or what is given, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
@@ -45,42 +47,60 @@ export function startNode(
   env: Readonly<Record<string, string>> = {},
   cwd: string = root,
 ): Child {
-  const child = spawn(process.execPath, args, { cwd, env: plainEnvironment(env), stdio: "pipe" });
+  return startCommand(process.execPath, args, env, cwd);
+}
+
+/** Starts any command; otherwise as `startNode`. */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd: string = root,
+): Child {
+  const child = spawn(command, args, { cwd, env: plainEnvironment(env), stdio: "pipe" });
   const printed = { stdout: "", stderr: "" };
-  const listeners = new Set<(line: string) => void>();
   const lines: string[] = [];
+  const looking = new Set<() => void>();
+  const look = (): void => {
+    for (const each of looking) each();
+  };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
       printed[name] += text;
+      look();
     });
     createInterface({ input: child[name] }).on("line", (line) => {
       lines.push(line);
-      for (const listener of listeners) listener(line);
+      look();
     });
   }
   // A child that is gone before it read everything is judged by its exit, not by a broken pipe.
   child.stdin.on("error", () => undefined);
   const ended = endOf(child, printed);
+  const until = (pattern: RegExp, texts: () => readonly string[]): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const search = (): void => {
+        const found = texts()
+          .map((text) => pattern.exec(text))
+          .find((match) => match !== null);
+        if (found === undefined || found === null) return;
+        looking.delete(search);
+        resolve(found);
+      };
+      looking.add(search);
+      search();
+      void ended.then(({ code, signal, stdout, stderr }) => {
+        reject(
+          new Error(`ended (${signal ?? code}) without ${String(pattern)}\n${stdout}${stderr}`),
+        );
+      });
+    });
   return {
     pid: child.pid ?? Number.NaN,
     input: child.stdin,
     printed: () => ({ ...printed }),
-    line: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (line: string): void => {
-          const found = pattern.exec(line);
-          if (found === null) return;
-          listeners.delete(look);
-          resolve(found);
-        };
-        listeners.add(look);
-        for (const line of lines) look(line);
-        void ended.then(({ code, signal, stdout, stderr }) => {
-          reject(
-            new Error(`ended (${signal ?? code}) without ${String(pattern)}\n${stdout}${stderr}`),
-          );
-        });
-      }),
+    line: (pattern) => until(pattern, () => lines),
+    shows: (pattern) => until(pattern, () => [printed.stdout, printed.stderr]),
     ended,
     async stop(signal = "SIGTERM") {
       child.kill(signal);

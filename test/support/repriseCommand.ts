@@ -1,0 +1,32 @@
+/**
+ * The `reprise` command as a person starts it: the real program, its streams, its exit code.
+ */
+import { type Child, type Ended, startCommand, startNode } from "./childProcess.ts";
+
+const program = "packages/reprise/bin/reprise.js";
+
+/** Runs the command to its end; `typed` is what comes over standard input, which then ends. */
+export async function runReprise(
+  args: readonly string[],
+  typed: readonly string[] = [],
+): Promise<Ended> {
+  const child = startNode([program, ...args]);
+  child.input.end(typed.map((line) => `${line}\n`).join(""));
+  return await child.ended;
+}
+
+/** Starts the command and leaves it running; relative paths are those of `cwd`. */
+export function startReprise(args: readonly string[], cwd?: string): Child {
+  return startNode([program, ...args], {}, cwd);
+}
+
+/** Starts the command at a terminal of its own, with the `script` of util-linux; its stdout is the screen. */
+export function startAtTerminal(args: readonly string[]): Child {
+  const command = [process.execPath, program, ...args].map(quoted).join(" ");
+  return startCommand("script", ["-qec", command, "/dev/null"], { TERM: "xterm" });
+}
+
+/** A word for a POSIX shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
