@@ -32,7 +32,7 @@ import { prepareDirectory } from "./fileSystem.ts";
 import { readWaiting } from "./indexes.ts";
 import { expiredRange, mismatchedRange, runIdOf, runningRange } from "./keys.ts";
 import { type CheckedOptions, checkOptions, type LmdbStoreOptions } from "./options.ts";
-import { RunTable } from "./runTable.ts";
+import { type ReadRun, RunTable } from "./runTable.ts";
 import { Watches } from "./watches.ts";
 
 /** The embedded store of one directory. */
@@ -89,35 +89,33 @@ class EmbeddedStore implements LmdbStore {
 
   createRun: RunStore["createRun"] = (input) => {
     const { runId } = input.origin;
-    return this.#transition(runId, (env) => createRun(this.#runs.read(runId), input, env));
+    return this.#transition(runId, (run, env) => createRun(run, input, env));
   };
 
   claimFirst: RunStore["claimFirst"] = (input) =>
     this.#transact((env) => {
       const key = this.#runs.readKey(input.scope);
       const run = key === undefined ? undefined : this.#runs.read(key.runId);
-      return this.#written(claimFirst(key, run, input, env), key?.runId ?? "", input.scope);
+      return this.#written(claimFirst(key, run, input, env), run, input.scope);
     });
 
   claimRound: RunStore["claimRound"] = (input) =>
-    this.#transition(input.runId, (env) => claimRound(this.#runs.read(input.runId), input, env));
+    this.#transition(input.runId, (run, env) => claimRound(run, input, env));
 
   claimKnown: RunStore["claimKnown"] = (input) =>
-    this.#transition(input.runId, (env) => claimKnown(this.#runs.read(input.runId), input, env));
+    this.#transition(input.runId, (run, env) => claimKnown(run, input, env));
 
   append: RunStore["append"] = (ref, progress) =>
-    this.#transition(ref.runId, (env) => append(this.#runs.read(ref.runId), ref, progress, env));
+    this.#transition(ref.runId, (run, env) => append(run, ref, progress, env));
 
   endRound: RunStore["endRound"] = (ref, progress, end) =>
-    this.#transition(ref.runId, (env) =>
-      endRound(this.#runs.read(ref.runId), ref, progress, end, env),
-    );
+    this.#transition(ref.runId, (run, env) => endRound(run, ref, progress, end, env));
 
   renew: RunStore["renew"] = (ref) =>
-    this.#transition(ref.runId, (env) => renew(this.#runs.read(ref.runId), ref, env));
+    this.#transition(ref.runId, (run, env) => renew(run, ref, env));
 
   leave: RunStore["leave"] = (runId, epoch, waiterId) =>
-    this.#transition(runId, (env) => leave(this.#runs.read(runId), epoch, waiterId, env));
+    this.#transition(runId, (run, env) => leave(run, epoch, waiterId, env));
 
   watch: RunStore["watch"] = (runId, epoch, timeoutMs, signal) =>
     this.#watches.watch(runId, epoch, timeoutMs, signal);
@@ -188,9 +186,12 @@ class EmbeddedStore implements LmdbStore {
 
   #transition<Reply>(
     runId: string,
-    decide: (env: TransitionEnv) => Transition<Reply>,
+    decide: (run: ReadRun | undefined, env: TransitionEnv) => Transition<Reply>,
   ): Promise<Reply> {
-    return this.#transact((env) => this.#written(decide(env), runId, undefined));
+    return this.#transact((env) => {
+      const run = this.#runs.read(runId);
+      return this.#written(decide(run, env), run);
+    });
   }
 
   /** One transition, committed; wakes the watches of the runs it changed. */
@@ -206,11 +207,11 @@ class EmbeddedStore implements LmdbStore {
 
   #written<Reply>(
     transition: Transition<Reply>,
-    runId: string,
-    scope: string | undefined,
+    run: ReadRun | undefined,
+    scope?: string,
   ): { readonly reply: Reply; readonly changed: readonly string[] } {
     if (transition.write !== undefined) this.#capacity.check(transition.write.origin !== undefined);
-    return { reply: transition.reply, changed: this.#runs.write(transition, runId, scope) };
+    return { reply: transition.reply, changed: this.#runs.write(transition, run, scope) };
   }
 
   /** Runs a call that `close` waits for; rejects once the store is closed. */

@@ -36,7 +36,8 @@ interface HeadText {
 }
 
 /** A run as it was read, with what the indexes know of it. */
-interface ReadRun extends StoredRun {
+export interface ReadRun extends StoredRun {
+  readonly runId: string;
   readonly stored: HeadText;
 }
 
@@ -57,6 +58,7 @@ export class RunTable {
       return origin;
     };
     return {
+      runId,
       stored,
       head: stored.head,
       get origin() {
@@ -76,29 +78,34 @@ export class RunTable {
     return text === undefined ? undefined : (JSON.parse(text) as KeyRecord);
   }
 
-  /** Writes what a transition decided. Returns the ids of the runs that changed. */
+  /**
+   * Writes what a transition decided. Returns the ids of the runs that changed.
+   *
+   * @param run the run that the transition was given
+   * @param scope where the transition's idempotency record goes
+   */
   write(
     transition: Transition<unknown>,
-    runId: string,
-    scope: string | undefined,
+    run: ReadRun | undefined,
+    scope?: string,
   ): readonly string[] {
     const { write, key, displaced } = transition;
     if (write === undefined) return [];
-    const id = write.origin?.runId ?? runId;
-    const before = write.origin === undefined ? this.read(id) : undefined;
-    const puts = this.#prepare(id, write, before);
+    const before = write.origin === undefined ? run : undefined;
+    const id = write.origin?.runId ?? before?.runId;
+    if (id === undefined) throw new Error("a transition wrote a run that does not exist");
     const changed = [id];
-    if (displaced !== undefined) {
-      const other = this.read(displaced.runId);
-      if (other !== undefined) {
-        this.#prepare(displaced.runId, { head: displaced.head }, other)();
-        changed.push(displaced.runId);
-      }
+    const puts = [this.#prepare(id, write, before)];
+    const other = displaced === undefined ? undefined : this.read(displaced.runId);
+    if (displaced !== undefined && other !== undefined) {
+      puts.push(this.#prepare(displaced.runId, { head: displaced.head }, other));
+      changed.push(displaced.runId);
     }
-    puts();
-    if (key !== undefined && scope !== undefined)
-      this.#put(idempotencyKey(scope), JSON.stringify(key));
-    else this.#followKey(id, before?.stored.scope, write.head);
+    if (key !== undefined && scope !== undefined) {
+      const text = JSON.stringify(key);
+      puts.push(() => this.#put(idempotencyKey(scope), text));
+    } else puts.push(this.#followKey(id, before?.stored.scope, write.head));
+    for (const put of puts) put();
     return changed;
   }
 
@@ -121,9 +128,6 @@ export class RunTable {
     if (!isWord(runId))
       throw new RangeError(`a run id must be a word, got ${JSON.stringify(runId)}`);
     const { origin, head, cutEntriesAt, append = [], appendAt } = write;
-    if (before === undefined && origin === undefined) {
-      throw new Error(`a transition wrote run ${runId}, which does not exist`);
-    }
     const originText = origin === undefined ? undefined : JSON.stringify(origin);
     const entries = append.map((entry) => JSON.stringify(entry));
     const firstIndex = appendAt ?? 0;
@@ -137,7 +141,9 @@ export class RunTable {
     const text = JSON.stringify(head);
     const charged = head.status === "waiting" ? bytes + text.length : 0;
     const stored: HeadText = { ...(scope === undefined ? {} : { scope }), bytes, charged, head };
-    const headText = JSON.stringify(stored);
+    // The head is the bulk of it and is text already.
+    const counts = JSON.stringify({ scope, bytes, charged });
+    const headText = `${counts.slice(0, -1)},"head":${text}}`;
     const principal = (): string => (origin ?? before?.origin)?.caller.principal ?? "";
     return () => {
       for (const key of cut) this.#remove(key);
@@ -150,10 +156,11 @@ export class RunTable {
     };
   }
 
-  #followKey(runId: string, scope: string | undefined, head: RunHead): void {
-    if (scope === undefined) return;
-    const follows = keyAfter(this.readKey(scope), { runId }, head);
-    if (follows !== undefined) this.#put(idempotencyKey(scope), JSON.stringify(follows));
+  #followKey(runId: string, scope: string | undefined, head: RunHead): () => void {
+    const follows = scope && keyAfter(this.readKey(scope), { runId }, head);
+    if (scope === undefined || !follows) return () => {};
+    const text = JSON.stringify(follows);
+    return () => this.#put(idempotencyKey(scope), text);
   }
 
   #readHeadText(runId: string): HeadText | undefined {

@@ -200,23 +200,26 @@ function plain(value: unknown): unknown {
 describe("the embedded store and the memory store", { timeout: 120_000 }, () => {
   test("agree on every reply and every record", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40, size: "max" }), async (operations) => {
-        const { clock, advance } = playedClock();
-        const limits = { retentionMs: 3_600_000, maxWaitingRuns: 2 };
-        const memory = createMemoryStore({
-          ...limits,
-          now: clock.wallNow,
-          setTimer: clock.setTimer,
-        });
-        const lmdb = await openStore({ directory: freshDirectory(), clock, ...limits });
-        const expected = driver(memory, clock.wallNow);
-        const actual = driver(lmdb, clock.wallNow);
-        for (const step of [...operations, { kind: "expire" } as const]) {
-          if (step.kind === "advance") advance(step.ms);
-          assert.deepEqual(await actual(step), await expected(step));
-        }
-        await lmdb.close();
-      }),
+      fc.asyncProperty(
+        fc.array(operation, { minLength: 5, maxLength: 40, size: "max" }),
+        async (operations) => {
+          const { clock, advance } = playedClock();
+          const limits = { retentionMs: 3_600_000, maxWaitingRuns: 2 };
+          const memory = createMemoryStore({
+            ...limits,
+            now: clock.wallNow,
+            setTimer: clock.setTimer,
+          });
+          const lmdb = await openStore({ directory: freshDirectory(), clock, ...limits });
+          const expected = driver(memory, clock.wallNow);
+          const actual = driver(lmdb, clock.wallNow);
+          for (const step of [...operations, { kind: "expire" } as const]) {
+            if (step.kind === "advance") advance(step.ms);
+            assert.deepEqual(await actual(step), await expected(step));
+          }
+          await lmdb.close();
+        },
+      ),
       { numRuns: longRun ? 500 : 30, seed },
     );
   });
