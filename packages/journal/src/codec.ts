@@ -6,11 +6,16 @@
  * the path of the offending member, and never a silent change (a Map that becomes `{}`, a class that loses its methods).
  *
  * C1 decode(encode(v)) is structurally equal to v, for every v that encode accepts.
- * C2 encode never calls user code: no toJSON, no getters.
+ * C2 encode never calls user code: no toJSON, no getters, no traps of a Proxy, no methods that a value brings along.
  * C3 a plain object's own member that starts with `$` can't be taken for a tag.
+ * C4 whatever encode refuses, it refuses with VALUE_UNSUPPORTED, also what is nested too deep to be walked.
  */
+import { types } from "node:util";
 import { RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonValue } from "./json.ts";
+
+/** Deeper values could be encoded and then overflow the stack of the attempt that decodes them. */
+const MAX_DEPTH = 500;
 
 type Tag = "$date" | "$bytes" | "$bigint" | "$undefined" | "$number" | "$object";
 
@@ -66,17 +71,21 @@ function toJson(value: unknown, path: string, owner: string, open: Set<object>):
 }
 
 function objectToJson(value: object, path: string, owner: string, open: Set<object>): JsonValue {
-  if (value instanceof Date) {
-    const time = value.getTime();
+  // A Proxy looks like what it stands for, and every look is a call of its traps.
+  if (types.isProxy(value)) return refuse("a Proxy", path, owner);
+  if (types.isDate(value)) {
+    // Not the value's own method, which it may have replaced.
+    const time = Date.prototype.getTime.call(value);
     return Number.isNaN(time) ? refuse("an invalid Date", path, owner) : tagged("$date", time);
   }
-  if (value instanceof Uint8Array) {
+  if (types.isUint8Array(value)) {
     return tagged(
       "$bytes",
       Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64"),
     );
   }
   if (open.has(value)) return refuse("a cycle", path, owner);
+  if (open.size >= MAX_DEPTH) return refuse(`more than ${MAX_DEPTH} levels`, path, owner);
   open.add(value);
   const json = Array.isArray(value)
     ? arrayToJson(value, path, owner, open)
@@ -93,10 +102,13 @@ function arrayToJson(
 ): JsonValue {
   const items: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
-    if (!Object.hasOwn(value, index)) return refuse("a hole", `${path}[${index}]`, owner);
-    items.push(toJson(value[index], `${path}[${index}]`, owner, open));
+    const descriptor = Object.getOwnPropertyDescriptor(value, index);
+    if (descriptor === undefined) return refuse("a hole", `${path}[${index}]`, owner);
+    if (!("value" in descriptor)) return refuse("a getter", `${path}[${index}]`, owner);
+    items.push(toJson(descriptor.value, `${path}[${index}]`, owner, open));
   }
-  if (Object.keys(value).length !== value.length)
+  // All own members but `length`: symbols and hidden ones would be lost as well.
+  if (Reflect.ownKeys(value).length !== value.length + 1)
     return refuse("an array with extra members", path, owner);
   return items;
 }
@@ -105,7 +117,7 @@ function plainToJson(value: object, path: string, owner: string, open: Set<objec
   const proto: unknown = Object.getPrototypeOf(value);
   // Plain objects of another realm (vm contexts) have a foreign Object.prototype, whose own prototype is null.
   if (proto !== null && Object.getPrototypeOf(proto) !== null) {
-    return refuse(`an instance of ${value.constructor.name || "a class"}`, path, owner);
+    return refuse(`an instance of ${classNameOf(proto as object)}`, path, owner);
   }
   if (proto !== null && !Object.hasOwn(proto as object, "hasOwnProperty")) {
     return refuse("an object with a prototype", path, owner);
@@ -122,6 +134,16 @@ function plainToJson(value: object, path: string, owner: string, open: Set<objec
   }
   const json = fromMembers(members) as JsonValue;
   return needsEscape ? tagged("$object", json) : json;
+}
+
+/** The name that a prototype's constructor was declared with; read without calling anything (C2). */
+function classNameOf(proto: object): string {
+  const own = Object.getOwnPropertyDescriptor(proto, "constructor")?.value as unknown;
+  const name: unknown =
+    typeof own === "function" && !types.isProxy(own)
+      ? Object.getOwnPropertyDescriptor(own, "name")?.value
+      : undefined;
+  return typeof name === "string" && name !== "" ? name : "a class";
 }
 
 /** Like Object.fromEntries: defines each member, so `__proto__` stays a member and never sets a prototype. */

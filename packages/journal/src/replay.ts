@@ -11,7 +11,7 @@
  * J3 An operation goes live only at a turn that finds every entry delivered.
  * J4 The end of the attempt is decided only at such a turn as well.
  * J5 An entry that nobody asks for is never passed over, except a read, whose value no effect depends on by itself; it
- *    is kept and given to a later request of its name.
+ *    is kept and given to a later request of its name, as soon as the entry at the cursor can't be delivered.
  * J6 After `end`, nothing is delivered or started.
  */
 import { type Entry, nameOf, type OperationKind, operationOf } from "./entry.ts";
@@ -156,14 +156,15 @@ export class ReplayCursor {
   #turn(): void {
     if (this.#ended) return;
     const entry = this.#entries[this.#position];
-    if (entry !== undefined) {
-      const operation = this.#waiting.get(keyOf(operationOf(entry), nameOf(entry)));
-      if (operation !== undefined) this.#deliver(operation, entry, true);
-      else if (this.#settled) this.#unasked("settled");
+    const operation = entry && this.#waiting.get(keyOf(operationOf(entry), nameOf(entry)));
+    if (entry !== undefined && operation !== undefined) {
+      this.#deliver(operation, entry, true);
       return;
     }
+    // The handler may need such a read before it asks for the entry at the cursor.
     if (this.#deliverPassedOver()) return;
-    this.#goLive();
+    if (entry === undefined) this.#goLive();
+    else if (this.#settled) this.#unasked("settled");
   }
 
   #deliver(operation: Operation, entry: Entry, advances: boolean): void {
