@@ -1,0 +1,99 @@
+/**
+ * A proxy between a client and a server that keeps what went through it, message by message.
+ *
+ * It changes nothing: bodies go on byte for byte, headers but those of the connection too. A message is one JSON-RPC
+ * object, in a request's body, in a JSON response, or in one `data:` line of an event stream.
+ */
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** A JSON-RPC message as it was on the wire. */
+export interface WireMessage {
+  readonly from: "client" | "server";
+  readonly body: Readonly<Record<string, unknown>>;
+  /** HTTP method and headers of a request, status of a response. */
+  readonly http: {
+    readonly method?: string;
+    readonly status?: number;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  };
+}
+
+/** A running proxy. */
+export interface RecordingProxy {
+  readonly url: string;
+  /** All messages so far, in the order they passed. */
+  readonly messages: readonly WireMessage[];
+  /** HTTP exchanges so far, whatever was in them: a GET or DELETE without a message counts here. */
+  exchanges(): number;
+  close(): Promise<void>;
+}
+
+const ofTheConnection = new Set(["host", "connection", "keep-alive", "transfer-encoding"]);
+
+/** Starts a proxy to `target`; the proxy's URL has the same path. */
+export async function recordingProxy(target: string): Promise<RecordingProxy> {
+  const { origin, pathname } = new URL(target);
+  const messages: WireMessage[] = [];
+  let exchanges = 0;
+
+  const server = createServer((incoming, outgoing) => {
+    exchanges += 1;
+    void (async () => {
+      const sent = await text(incoming);
+      const { method = "", headers } = incoming;
+      record("client", sent, { method, headers });
+      const answer = await forward(origin, incoming, sent);
+      const received = await text(answer);
+      record("server", received, { status: answer.statusCode ?? 0, headers: answer.headers });
+      outgoing.writeHead(answer.statusCode ?? 502, kept(answer.headers));
+      outgoing.end(received);
+    })().catch((error: unknown) => outgoing.destroy(error as Error));
+  });
+
+  function record(from: WireMessage["from"], body: string, http: WireMessage["http"]): void {
+    const isStream = String(http.headers["content-type"]).startsWith("text/event-stream");
+    const texts = isStream ? [...body.matchAll(/^data: (.*)$/gm)].map(([, data]) => data) : [body];
+    for (const each of texts) {
+      if (each === undefined || each === "") continue;
+      messages.push({ from, body: JSON.parse(each) as WireMessage["body"], http });
+    }
+  }
+
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${pathname}`,
+    messages,
+    exchanges: () => exchanges,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function forward(
+  origin: string,
+  incoming: IncomingMessage,
+  body: string,
+): Promise<IncomingMessage> {
+  const sent = httpRequest(new URL(incoming.url ?? "/", origin), {
+    method: incoming.method ?? "GET",
+    headers: kept(incoming.headers),
+  });
+  sent.end(body);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return answer;
+}
+
+function kept(headers: IncomingMessage["headers"]): IncomingMessage["headers"] {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !ofTheConnection.has(name.toLowerCase())),
+  );
+}
