@@ -54,7 +54,7 @@ export function playedClock(): {
 }
 
 /** Processes with numbers of their own, in one real process. */
-export function playedProcesses(): {
+function playedProcesses(): {
   readonly next: () => ProcessLiveness;
   readonly kill: (id: number) => void;
 } {
