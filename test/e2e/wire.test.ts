@@ -84,6 +84,20 @@ async function wired(): Promise<Wired> {
   return { proxy, official, handshake, since: () => proxy.messages.slice(handshake.length) };
 }
 
+interface Call {
+  readonly id: unknown;
+  readonly params: { readonly requestState?: string };
+}
+
+interface Result {
+  readonly inputRequests?: unknown;
+  readonly requestState?: string;
+}
+
+function resultOf(message: WireMessage | undefined): Result | undefined {
+  return message?.body["result"] as Result | undefined;
+}
+
 /** What differs from run to run, by name; the same value gets the same name. */
 function nameVariables(messages: readonly WireMessage[]): unknown {
   const ids = new Map<unknown, string>();
@@ -114,25 +128,20 @@ test("a confirm is on the wire, member by member and in this order, what the gol
   const exchange = nameVariables(messages);
   expect(JSON.stringify(exchange, null, 2)).toBe(JSON.stringify(golden.exchange, null, 2));
 
-  const [, asked] = messages;
-  const { inputRequests } = asked?.body["result"] as { inputRequests: unknown };
-  expect(JSON.stringify(inputRequests)).toBe(JSON.stringify(golden.confirm));
+  expect(JSON.stringify(resultOf(messages[1])?.inputRequests)).toBe(JSON.stringify(golden.confirm));
 });
 
 test("the retry carries a new JSON-RPC id and the state as it was given", async () => {
   const { official, since } = await wired();
   await official.client.callTool({ name: "delete_folder", arguments: { path: "build/" } });
   const calls = since().filter(({ body }) => body["method"] === "tools/call");
-  const [first, retry] = calls.map(({ body }) => body);
   expect(calls).toHaveLength(2);
-  expect(retry?.["id"]).not.toEqual(first?.["id"]);
-  const results = since().filter(({ from }) => from === "server");
-  const state = results
-    .map(({ body }) => (body["result"] as { requestState?: string }).requestState)
-    .find((each) => each !== undefined);
-  expect(state).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-  expect((retry?.["params"] as { requestState?: string }).requestState).toBe(state);
-  expect((first?.["params"] as { requestState?: string }).requestState).toBeUndefined();
+  const [first, retry] = calls.map(({ body }) => body as unknown as Call);
+  expect(retry?.id).not.toEqual(first?.id);
+  const states = since().flatMap((message) => resultOf(message)?.requestState ?? []);
+  expect(states).toEqual([expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/)]);
+  expect(retry?.params.requestState).toBe(states[0]);
+  expect(first?.params.requestState).toBeUndefined();
 });
 
 test("list, call and answered retry are 6 messages, and connecting is 2", async () => {
