@@ -38,7 +38,8 @@ export class Environment {
   readonly directory: string;
   readonly database: TextDatabase;
   readonly #probe: FileSystemProbe;
-  #users = 1;
+  #users = 0;
+  #layoutChecked: Promise<void> | undefined;
 
   private constructor(directory: string, database: TextDatabase, probe: FileSystemProbe) {
     this.directory = directory;
@@ -59,15 +60,16 @@ export class Environment {
     ) {
       await closing;
     }
-    const known = environments.get(directory);
-    if (known !== undefined) {
-      known.#users += 1;
-      return known;
+    let environment = environments.get(directory);
+    if (environment === undefined) {
+      const database = openDatabase(directory, maxBytes, probe);
+      environment = new Environment(directory, database, probe);
+      environments.set(directory, environment);
     }
-    const environment = new Environment(directory, openDatabase(directory, maxBytes, probe), probe);
-    environments.set(directory, environment);
+    environment.#users += 1;
     try {
-      await environment.#checkLayout();
+      environment.#layoutChecked ??= environment.#checkLayout();
+      await environment.#layoutChecked;
     } catch (failure) {
       await environment.release();
       throw failure;
