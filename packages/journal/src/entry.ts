@@ -16,6 +16,8 @@ export const ENTRY_FORMAT: number = 1;
 export interface RecordedError {
   readonly name: string;
   readonly message: string;
+  /** Of errors that Reprise raised. */
+  readonly code?: string;
 }
 
 /** A step ended and its result is known. */

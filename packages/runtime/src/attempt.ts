@@ -8,8 +8,10 @@
  * A2 A suspension is decided only when the handler has not settled, an ask is open, no ctx operation is in progress and
  *    every entry is delivered (docs/design.md 3.3).
  * A3 A handler's return waits for the steps it has started; what it throws does not undo them.
- * A4 A stop is final: running steps end and are recorded, a returned value counts, anything thrown is interruption.
+ * A4 A stop is final: running steps end and are recorded, a returned value counts, anything thrown is interruption, and
+ *    so is a handler that came to less than its journal holds. What a read gives afterwards is forgotten.
  * A5 A lost lease or a failed write ends the attempt at once, and nothing it does afterwards is recorded.
+ * A6 A question that the client can't be asked stops the attempt, and what the handler makes of that does not count.
  */
 import { RepriseError } from "@reprise/errors";
 import { type Entry, type Mismatch, ReplayCursor, type ScheduleTurn } from "@reprise/journal";
@@ -69,6 +71,8 @@ export class Attempt implements OperationHost {
   #settled: { readonly value: unknown } | { readonly error: unknown } | undefined;
   #onSettled: () => void = () => undefined;
   #stopped: RepriseError | "gone" | undefined;
+  #isRefused = false;
+  #cancelTimeout: (() => void) | undefined;
   #cancelStall: (() => void) | undefined;
   #cancelGrace: (() => void) | undefined;
   #lastEntryAt: number;
@@ -98,7 +102,10 @@ export class Attempt implements OperationHost {
       (error) => this.#writeFailed(error),
     );
     this.desk = new AskDesk(start, {
-      lacks: (error) => this.#end({ kind: "interrupted", error }),
+      lacks: (error) => {
+        this.#isRefused = true;
+        this.stop(error);
+      },
       checked: ports.asksChecked,
     });
     this.state = new StateValues(start.state, start.drafts, (drafts) =>
@@ -138,7 +145,7 @@ export class Attempt implements OperationHost {
   run(handler: () => unknown): Promise<AttemptOutcome> {
     return new Promise((resolve) => {
       this.#decide = resolve;
-      const cancelTimeout = this.ports.clock.after(this.ports.timeoutMs, () =>
+      this.#cancelTimeout = this.ports.clock.after(this.ports.timeoutMs, () =>
         this.stop(
           new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`),
         ),
@@ -148,13 +155,14 @@ export class Attempt implements OperationHost {
       try {
         value = handler();
       } catch (error) {
-        this.#handlerSettled({ error }, cancelTimeout);
+        this.#handlerSettled({ error });
         return;
       }
-      if (!isThenable(value)) return this.#handlerSettled({ value }, cancelTimeout);
-      value.then(
-        (returned) => this.#handlerSettled({ value: returned }, cancelTimeout),
-        (error: unknown) => this.#handlerSettled({ error }, cancelTimeout),
+      if (!isThenable(value)) return this.#handlerSettled({ value });
+      // Not the value's own `then`, which may throw.
+      void Promise.resolve(value).then(
+        (returned) => this.#handlerSettled({ value: returned }),
+        (error: unknown) => this.#handlerSettled({ error }),
       );
     });
   }
@@ -166,12 +174,6 @@ export class Attempt implements OperationHost {
       const cancel = this.ports.clock.after(this.ports.settleGraceMs, resolve);
       this.#onSettled = () => {
         cancel();
-        if (this.#settled !== undefined && "value" in this.#settled) {
-          this.ports.log.warn(
-            {},
-            "the handler returned after its attempt had ended: it caught the suspension signal, and what it returned is not used",
-          );
-        }
         resolve();
       };
     });
@@ -247,6 +249,8 @@ export class Attempt implements OperationHost {
 
   // OperationHost -------------------------------------------------------------------------------------------------
 
+  readonly stepFailed = (step: string, outcome: string, cause: unknown): void =>
+    this.ports.log.warn({ err: cause, step, outcome }, "a step failed");
   readonly now = (): number => this.ports.clock.now();
   readonly wake = (): void => this.#cursor.wake();
   readonly mayStart = (): boolean =>
@@ -256,6 +260,7 @@ export class Attempt implements OperationHost {
   // How it ends ---------------------------------------------------------------------------------------------------
 
   #idle(waiting: readonly unknown[]): void {
+    if (this.#isRefused) return this.#endStopped();
     if (this.#settled !== undefined) return this.#endSettled(this.#settled);
     if (this.#stopped !== undefined) return;
     const open = waiting.filter(
@@ -278,28 +283,31 @@ export class Attempt implements OperationHost {
   }
 
   #mismatched(mismatch: Mismatch): void {
-    // A stopped handler threw before it came to all entries: that is interruption (A4).
-    const threw = this.#settled !== undefined && "error" in this.#settled;
-    if (this.#stopped !== undefined && threw) this.#endStopped();
+    if (this.#stopped !== undefined) this.#endStopped();
     else this.#end({ kind: "mismatched", mismatch });
   }
 
-  #handlerSettled(
-    settled: { readonly value: unknown } | { readonly error: unknown },
-    cancelTimeout: () => void,
-  ): void {
-    cancelTimeout();
+  #handlerSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
     this.#settled = settled;
     this.#onSettled();
-    if (this.#outcome !== undefined) return;
+    if (this.#outcome !== undefined) {
+      if ("value" in settled) {
+        this.ports.log.warn(
+          { ended: this.#outcome.kind },
+          "the handler returned after its attempt had ended: it caught the suspension signal, and what it returned is not used",
+        );
+      }
+      return;
+    }
     // Nothing was ever asked of ctx: there is nothing to wait for.
     if (this.#cursor.length === 0 && this.#cursor.waiting.length === 0) this.#endSettled(settled);
     else this.#cursor.settle();
   }
 
   #endSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
-    if ("value" in settled) this.#end({ kind: "returned", value: settled.value });
-    else if (this.#stopped !== undefined) this.#endStopped();
+    const counts = this.#stopped === undefined || ("value" in settled && !this.#isRefused);
+    if (!counts) this.#endStopped();
+    else if ("value" in settled) this.#end({ kind: "returned", value: settled.value });
     else this.#end({ kind: "threw", error: settled.error });
   }
 
@@ -322,6 +330,7 @@ export class Attempt implements OperationHost {
     this.#outcome = outcome;
     this.#cancelStall?.();
     this.#cancelGrace?.();
+    this.#cancelTimeout?.();
     const left = this.#cursor.waiting as readonly Pending[];
     this.#cursor.end();
     this.#stopSteps.abort();

@@ -32,20 +32,20 @@ import { passesLevel, type RunFacts } from "./runFacts.ts";
 import type { OutputOf } from "./schemaTypes.ts";
 import { seededRandom, seededUuid } from "./seeded.ts";
 import { AskCancelledError } from "./stepErrors.ts";
-import { stepOptionsOf } from "./stepOptions.ts";
-import { runStep, stepScope } from "./stepRun.ts";
+import { functionOf, stepOptionsOf } from "./stepOptions.ts";
+import { operationScope, runStep } from "./stepRun.ts";
 
 /** ctx of one attempt. */
 export function createContext(attempt: Attempt, facts: RunFacts): Context {
-  let lastProgress = Number.NEGATIVE_INFINITY;
-
   const enter = (what: string): void => {
-    const step = stepScope.getStore();
-    if (step !== undefined) {
+    const scope = operationScope.getStore();
+    // In a read as well: on replay its function does not run, and what it asked of ctx would be missed.
+    if (scope?.owner === attempt) {
+      const { kind, name } = scope;
       throw new RepriseError(
         "CTX_IN_STEP",
-        `ctx.${what} was called inside step "${step}"; call it before or after the step`,
-        { data: { step } },
+        `ctx.${what} was called inside ${kind} "${name}"; call it before or after the ${kind}`,
+        { data: { [kind]: name } },
       );
     }
     attempt.check();
@@ -71,8 +71,9 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
   ): Promise<T> => {
     enter(kind);
     const name = key ?? kind;
-    attempt.claimName("ask", name, `give each ask of this kind its own key: { key: "..." }`);
+    // Made before its name is taken: a form that is refused leaves the key to a better one.
     const ask = make(name) as Ask<unknown>;
+    attempt.claimName("ask", name, `give each ask of this kind its own key: { key: "..." }`);
     return attempt.request(
       (settle) => new AskOperation(ask, attempt, settle, attempt.desk),
     ) as Promise<T>;
@@ -132,6 +133,7 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
     ) =>
       guarded(() => {
         enter("step");
+        functionOf("step", name, fn);
         const checked = stepOptionsOf(name, options);
         attempt.claimName("step", name, "in a loop, put the item into the name");
         return requestStep(attempt, facts, name, fn, checked);
@@ -139,9 +141,13 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
     read: <T>(name: string, fn: () => Promise<T> | T) =>
       guarded(() => {
         enter("read");
+        functionOf("read", name, fn);
         attempt.claimName("read", name, "in a loop, put the item into the name");
         return attempt.request(
-          (settle) => new ReadOperation(name, attempt, settle, fn),
+          (settle) =>
+            new ReadOperation(name, attempt, settle, () =>
+              operationScope.run({ owner: attempt, kind: "read", name }, fn),
+            ),
         ) as Promise<T>;
       }),
     state: attempt.state.view(() => enter("state")),
@@ -150,8 +156,6 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
     now: () => attempt.deliveredAt,
     progress: (value, total, message) => {
       if (attempt.isOver || facts.notifications?.progress === undefined) return;
-      if (!Number.isFinite(value) || value <= lastProgress) return;
-      lastProgress = value;
       facts.notifications.progress(value, total, message);
     },
     log: (level, data: JsonValue, logger) => {
@@ -204,6 +208,7 @@ function requestStep<T>(
         () =>
           runStep({
             name,
+            owner: attempt,
             fn,
             options,
             idempotencyKey,

@@ -8,8 +8,10 @@
 import { RepriseError } from "@reprise/errors";
 import { missingCapabilities } from "@reprise/protocol";
 import type { Answers } from "./answers.ts";
+import { pause } from "./clock.ts";
 import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
 import { idempotencyOf } from "./idempotency.ts";
+import { growing } from "./notifications.ts";
 import { type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
 import {
@@ -22,7 +24,7 @@ import {
 } from "./replies.ts";
 import { newOrigin } from "./runOrigin.ts";
 import type { RunHead, RunOrigin } from "./runRecord.ts";
-import type { RunReply, RunRequest } from "./runtimeTypes.ts";
+import type { NotificationSink, RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { OnceState } from "./stateTokens.ts";
 import type { ClaimCommon, ClaimReply, RunStore } from "./storePort.ts";
 
@@ -31,6 +33,9 @@ export interface OpenedOnce {
   readonly state: OnceState;
   readonly expired: boolean;
 }
+
+/** How long a request waits before it looks again at an attempt that is being stopped. */
+const STOPPING_PAUSE_MS = 25;
 
 type Claim = () => Promise<ClaimReply>;
 
@@ -82,12 +87,14 @@ class Visit {
   readonly #deps: EngineDeps;
   readonly #store: RunStore;
   readonly #request: RunRequest;
+  readonly #notifications: NotificationSink | undefined;
   readonly #deadline: number;
 
   constructor(deps: EngineDeps, store: RunStore, request: RunRequest) {
     this.#deps = deps;
     this.#store = store;
     this.#request = request;
+    this.#notifications = growing(request.notifications);
     this.waiterId = deps.random();
     this.#deadline = deps.clock.monotonic() + deps.joinTimeoutMs;
   }
@@ -117,7 +124,7 @@ class Visit {
       token: random(),
       waiterId: this.waiterId,
     };
-    const sink = new OnceSink(this.#store, clock, log, undefined, creation);
+    const sink = new OnceSink(this.#store, clock, log, undefined, creation, clock.monotonic());
     const running = startOnce(this.#deps, sink, {
       handler: runnable(request),
       args: request.args,
@@ -128,7 +135,7 @@ class Visit {
       entries: [],
       caller: request.caller,
       client: request.client,
-      notifications: request.notifications,
+      notifications: this.#notifications,
       logLevel: request.logLevel,
     });
     return this.#ended(await this.#attended(running, sink), originOf);
@@ -138,11 +145,19 @@ class Visit {
   async follow(first: Claim): Promise<RunReply> {
     let claim = first;
     for (;;) {
+      const claimedAt = this.#deps.clock.monotonic();
       const reply = await claim();
       switch (reply.tag) {
         case "CLAIMED": {
           const { record, ref } = reply;
-          const sink = new OnceSink(this.#store, this.#deps.clock, this.#deps.log, ref, undefined);
+          const sink = new OnceSink(
+            this.#store,
+            this.#deps.clock,
+            this.#deps.log,
+            ref,
+            undefined,
+            claimedAt,
+          );
           const running = startOnce(this.#deps, sink, {
             handler: runnable(this.#request),
             args: this.#request.args,
@@ -153,7 +168,7 @@ class Visit {
             entries: record.entries,
             caller: this.#request.caller,
             client: this.#request.client,
-            notifications: this.#request.notifications,
+            notifications: this.#notifications,
             logLevel: this.#request.logLevel,
           });
           const outcome = await this.#attended(running, sink);
@@ -252,6 +267,8 @@ class Visit {
     if (this.#request.isGone) gone.abort();
     const stopListening = this.#request.onGone(() => gone.abort());
     try {
+      // An attempt that is being stopped takes no waiter and ends no watch: looking again at once would spin.
+      if (!joined) await pause(this.#deps.clock, STOPPING_PAUSE_MS, gone.signal);
       await this.#store.watch(runId, epoch, left, gone.signal);
     } finally {
       stopListening();

@@ -4,6 +4,8 @@
  * O1 The record exists from the keyed first call, the first live step or the first suspension, and only these make one.
  * O2 A write that holds an effect's result is tried again while the lease lives; any other fails at once, before its step.
  * O3 A transition is re-sent with its own sequence number until its outcome is known; nothing else is sent meanwhile.
+ * O4 Once the lease is over by this process's clock, no step starts before the store has renewed it: a process that was
+ *    paused may find that another instance went on.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { Fenced } from "./attempt.ts";
@@ -47,6 +49,7 @@ export class OnceSink implements FactSink {
   /**
    * @param ref the claimed attempt; undefined while the run has no record
    * @param creation how to make the record then
+   * @param claimedAt when the claim was sent: the lease runs at least from there
    */
   constructor(
     store: RunStore,
@@ -54,13 +57,14 @@ export class OnceSink implements FactSink {
     log: Logger,
     ref: AttemptRef | undefined,
     creation: Creation | undefined,
+    claimedAt: number,
   ) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#ref = ref;
     this.#creation = creation;
-    this.#leaseUntil = clock.monotonic() + store.leaseMs;
+    this.#leaseUntil = claimedAt + store.leaseMs;
   }
 
   /** The attempt in the store; undefined while the run has no record. */
@@ -76,6 +80,19 @@ export class OnceSink implements FactSink {
 
   write(facts: Facts, holdsEffect: boolean): Promise<void> {
     return this.#send(facts, undefined, holdsEffect);
+  }
+
+  /** See O4. Rejects with Fenced or a store error. */
+  confirm(): Promise<void> | undefined {
+    const ref = this.#ref;
+    if (ref === undefined || this.#clock.monotonic() < this.#leaseUntil) return undefined;
+    return this.#confirm(ref);
+  }
+
+  async #confirm(ref: AttemptRef): Promise<void> {
+    const sentAt = this.#clock.monotonic();
+    this.#accept(await this.#store.renew(ref));
+    this.#leaseUntil = sentAt + this.#store.leaseMs;
   }
 
   /** Records the end of the round; tried again while the lease lives. Rejects with Fenced or a store error. */

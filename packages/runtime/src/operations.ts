@@ -15,8 +15,9 @@ import type { AskDesk } from "./askDesk.ts";
 import type { Ask } from "./asks.ts";
 import type { Recorder } from "./recorder.ts";
 import type { BroughtAnswer, StepMark } from "./runRecord.ts";
-import { ReadError, recordedError, StepError, UncertainStepError } from "./stepErrors.ts";
+import { readFailure, recordedError, stepFailure } from "./stepErrors.ts";
 import type { StepOutcome } from "./stepRun.ts";
+import { Suspension } from "./suspension.ts";
 
 /** What operations need from their attempt. */
 export interface OperationHost {
@@ -26,6 +27,8 @@ export interface OperationHost {
   readonly mayStart: () => boolean;
   /** The handler is still running: its answers and questions matter. */
   readonly mayAsk: () => boolean;
+  /** A step failed for good; `cause` is what it threw last, which no record keeps. */
+  readonly stepFailed: (step: string, outcome: string, cause: unknown) => void;
   /** Something that the cursor should look at again has happened. */
   readonly wake: () => void;
 }
@@ -33,7 +36,7 @@ export interface OperationHost {
 /** An operation with a promise. */
 export interface Pending extends Operation {
   reject(reason: unknown): void;
-  /** A live step: its outcome is still recorded when the attempt is being stopped. */
+  /** Its entry is still to come, or to be delivered, when the attempt is being stopped: a running step, a taken answer. */
   readonly isRunning: boolean;
 }
 
@@ -86,29 +89,29 @@ export class StepOperation implements Pending {
   deliver(entry: Entry): void {
     if (entry.kind === "step_completed") this.#settlers.resolve(decodeValue(entry.value));
     else if (entry.kind === "step_failed") {
-      const failure = entry.outcome === "uncertain" ? UncertainStepError : StepError;
-      this.#settlers.reject(new failure(this.name, entry.error));
+      this.#settlers.reject(stepFailure(this.name, entry.error, entry.outcome));
     }
   }
 
   goLive(): boolean {
     if (this.#phase === "preparing" || this.isRunning) return true;
     if (!this.#host.mayStart()) return false;
-    if (this.#phase === "waiting") {
-      const durable = this.#host.recorder.beforeStep(this.name, this.#mark());
-      if (durable !== undefined) {
-        this.#phase = "preparing";
-        this.#whenDurable(durable);
-        return true;
-      }
+    const { recorder } = this.#host;
+    const durable =
+      this.#phase === "waiting" ? recorder.beforeStep(this.name, this.#mark()) : undefined;
+    const ready = durable ?? recorder.confirm();
+    if (ready !== undefined) {
+      this.#phase = "preparing";
+      this.#whenReady(ready);
+      return true;
     }
     this.#phase = "running";
     this.#record();
     return true;
   }
 
-  #whenDurable(durable: Promise<void>): void {
-    durable.then(
+  #whenReady(ready: Promise<void>): void {
+    ready.then(
       () => {
         // Not started here: entries may have come meanwhile, and nothing starts before they are delivered (J3).
         this.#phase = "prepared";
@@ -120,7 +123,7 @@ export class StepOperation implements Pending {
   }
 
   #record(): void {
-    const { recorder, now, wake } = this.#host;
+    const { recorder, now, stepFailed, wake } = this.#host;
     const { name } = this;
     void this.#run().then((outcome) => {
       this.#phase = "done";
@@ -130,6 +133,7 @@ export class StepOperation implements Pending {
           break;
         case "failed": {
           const { error, outcome: known, firstTriedAt } = outcome;
+          stepFailed(name, known, outcome.cause);
           // An uncertain step keeps its mark (or gets one): the next attempt must know.
           const mark = known === "not_done" ? null : { firstTriedAt };
           recorder.record({ kind: "step_failed", name, error, outcome: known, at: now() }, mark);
@@ -138,6 +142,7 @@ export class StepOperation implements Pending {
         case "abandoned":
           if (outcome.uncertain) recorder.noteMark(name, { firstTriedAt: outcome.firstTriedAt });
           this.#phase = "waiting";
+          this.#settlers.reject(new Suspension());
           break;
       }
       wake();
@@ -173,7 +178,7 @@ export class ReadOperation implements Pending {
   deliver(entry: Entry): void {
     if (entry.kind === "read_completed") this.#settlers.resolve(decodeValue(entry.value));
     else if (entry.kind === "read_failed")
-      this.#settlers.reject(new ReadError(this.name, entry.error));
+      this.#settlers.reject(readFailure(this.name, entry.error));
   }
 
   goLive(): boolean {
@@ -185,13 +190,21 @@ export class ReadOperation implements Pending {
   }
 
   async #read(): Promise<void> {
-    const { recorder, now } = this.#host;
+    const entry = await this.#entryOf();
+    // A stop aborts what the function was waiting for: that is no failure to be kept (A4).
+    if (this.#host.mayStart()) return this.#host.recorder.note(entry);
+    this.#running = false;
+    this.#host.wake();
+  }
+
+  async #entryOf(): Promise<Entry> {
+    const { now } = this.#host;
     const { name } = this;
     try {
       const value = encodeValue(await this.#fn(), `read "${name}"`);
-      recorder.note({ kind: "read_completed", name, value, at: now() });
+      return { kind: "read_completed", name, value, at: now() };
     } catch (error) {
-      recorder.note({ kind: "read_failed", name, error: recordedError(error), at: now() });
+      return { kind: "read_failed", name, error: recordedError(error), at: now() };
     }
   }
 }
@@ -200,7 +213,6 @@ export class ReadOperation implements Pending {
 export class AskOperation implements Pending {
   readonly kind = "ask" as const;
   readonly name: string;
-  readonly isRunning = false;
   readonly ask: Ask<unknown>;
   readonly #host: OperationHost;
   readonly #settlers: Settlers;
@@ -213,6 +225,10 @@ export class AskOperation implements Pending {
     this.#host = host;
     this.#settlers = settlers;
     this.#desk = desk;
+  }
+
+  get isRunning(): boolean {
+    return this.#phase === "taken";
   }
 
   /** Whether the question is to be sent. */
@@ -233,8 +249,11 @@ export class AskOperation implements Pending {
     const { answer } = entry as AnswerTaken;
     this.#desk.taken(this.ask, answer);
     const read = this.ask.read(answer);
-    if (read instanceof Promise) void read.then((value) => this.#settle(value));
-    else this.#settle(read);
+    if (!(read instanceof Promise)) return this.#settle(read);
+    read.then(
+      (value) => this.#settle(value),
+      (error: unknown) => this.#settlers.reject(error),
+    );
   }
 
   #settle(read: { readonly value: unknown } | undefined): void {
@@ -255,12 +274,22 @@ export class AskOperation implements Pending {
     const read = this.ask.read(brought.value);
     if (!(read instanceof Promise)) return read === undefined ? this.#open() : this.#take(brought);
     this.#phase = "reading";
-    void read.then((value) => {
-      if (value === undefined) this.#open();
-      else this.#take(brought);
-      this.#host.wake();
-    });
+    read
+      .then((value) => this.#wasRead(brought, value !== undefined))
+      .catch((error: unknown) => {
+        // The author's schema threw: a bug to be seen, not an answer to be asked for again.
+        this.#phase = "refused";
+        this.#settlers.reject(error);
+      })
+      .finally(() => this.#host.wake());
     return true;
+  }
+
+  /** Read behind other work: what has ended or was stopped meanwhile takes no answer and asks nothing. */
+  #wasRead(brought: BroughtAnswer, usable: boolean): void {
+    if (!this.#host.mayAsk()) this.#phase = "new";
+    else if (usable) this.#take(brought);
+    else this.#open();
   }
 
   #open(): boolean {

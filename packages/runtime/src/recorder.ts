@@ -8,6 +8,7 @@
  * W2 Reads, answers and state writes become visible at once and durable with the next write; a live step waits for them.
  * W3 One write is on its way at a time; what comes meanwhile goes together with the next.
  * W4 After a failed write nothing becomes visible any more.
+ * W5 A live step starts only while the lease lives by this process's clock, or after the store said that it does.
  */
 import type { Entry } from "@reprise/journal";
 import type { SettledAnswer, StepMark } from "./runRecord.ts";
@@ -20,6 +21,8 @@ export type Facts = Omit<Progress, "sequence">;
 export interface FactSink {
   /** Makes facts durable; nothing to wait for when it returns undefined. Rejects when they can't be. */
   write(facts: Facts, holdsEffect: boolean): Promise<void> | undefined;
+  /** Whether the attempt still has the run: undefined when that is certain. Rejects when it does not, or nobody can tell. */
+  confirm(): Promise<void> | undefined;
 }
 
 interface Item {
@@ -35,8 +38,8 @@ export class Recorder {
   readonly #items: Item[] = [];
   #written = 0;
   #published = 0;
-  #marks: Record<string, StepMark | null> = {};
-  #settled: Record<string, SettledAnswer> = {};
+  #marks: Record<string, StepMark | null> = byName();
+  #settled: Record<string, SettledAnswer> = byName();
   #drafts: Progress["drafts"];
   #stepStarts = false;
   #stepStarted: boolean;
@@ -123,6 +126,16 @@ export class Recorder {
     return this.#writing;
   }
 
+  /** Before a live step that needs no write: a paused process may have lost its lease meanwhile (W5). */
+  confirm(): Promise<void> | undefined {
+    const confirmed = this.#sink.confirm();
+    confirmed?.catch((error: unknown) => {
+      this.#failed = true;
+      this.#fail(error);
+    });
+    return confirmed;
+  }
+
   /** What no write has taken yet, for the transition that ends the round. Call only when no write is on its way. */
   rest(): Facts {
     return this.#take();
@@ -150,8 +163,8 @@ export class Recorder {
       stepStarts: this.#stepStarts,
       ...(this.#drafts === undefined ? {} : { drafts: this.#drafts }),
     };
-    this.#marks = {};
-    this.#settled = {};
+    this.#marks = byName();
+    this.#settled = byName();
     this.#drafts = undefined;
     this.#stepStarts = false;
     return facts;
@@ -206,4 +219,9 @@ export class Recorder {
       this.#publish(item.entry);
     }
   }
+}
+
+/** Without a prototype: a step may be called `__proto__`. */
+function byName<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>;
 }

@@ -9,13 +9,14 @@ import type { AttemptStart } from "./attemptStart.ts";
 import { createContext } from "./context.ts";
 import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
+import { growing } from "./notifications.ts";
 import { inputRequestsOf, replyOfRecorded } from "./replies.ts";
 import { failureResponse } from "./results.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { RepeatableState } from "./stateTokens.ts";
 
-const noSink = { write: () => undefined };
+const noSink = { write: () => undefined, confirm: () => undefined };
 const nothing = {};
 const none: readonly never[] = [];
 
@@ -63,7 +64,7 @@ export async function executeRepeatable(
     round,
     caller: request.caller,
     client: request.client,
-    notifications: request.notifications,
+    notifications: growing(request.notifications),
     logLevel: request.logLevel,
     handlerName: handler.label,
   });

@@ -144,8 +144,8 @@ export interface RunHead {
   readonly openStepPossible: boolean;
   /** Earliest time at which such a step of this round may have started. */
   readonly openStepSince: number | undefined;
-  /** The newest claim or append: no step can have started before it that its attempt had not announced. */
-  readonly progressedAt: number;
+  /** When the newest attempt was claimed: no step of it can have started before. */
+  readonly claimedAt: number;
   readonly marks: Readonly<Record<string, StepMark>>;
   /** The open questions of the last suspended round; empty when none. */
   readonly pending: readonly PendingAsk[];

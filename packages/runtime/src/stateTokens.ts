@@ -5,7 +5,7 @@
  * T2 A repeatable run's token is its journal; it is sealed confidentially as soon as a step or read value is in it.
  * T3 Every refusal is the same error; its cause goes to one audit event.
  */
-import { RepriseError } from "@reprise/errors";
+import { isRepriseError, RepriseError } from "@reprise/errors";
 import { type Entry, isJsonObject, type JsonObject } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
 import { digestOf, sha256, stableParams } from "./digest.ts";
@@ -114,13 +114,20 @@ export class StateTokens {
       state.entries.some(
         (entry) => entry.kind === "step_completed" || entry.kind === "read_completed",
       );
-    const token = await this.#sealer.seal({
-      payload: { ...state },
-      binding,
-      issuedAtMs: this.#clock.now(),
-      expiresAtMs,
-      confidential,
-    });
+    let token: string;
+    try {
+      token = await this.#sealer.seal({
+        payload: { ...state },
+        binding,
+        issuedAtMs: this.#clock.now(),
+        expiresAtMs,
+        confidential,
+      });
+    } catch (error) {
+      // A sealer has a limit of its own and does not know what is in a state.
+      if (!isRepriseError(error, "STATE_TOO_LARGE")) throw error;
+      throw tooLarge(state, Number(error.data?.["bytes"]), Number(error.data?.["maxBytes"]));
+    }
     if (token.length > this.#maxBytes) throw tooLarge(state, token.length, this.#maxBytes);
     return token;
   }

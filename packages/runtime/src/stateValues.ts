@@ -73,7 +73,19 @@ export class StateValues {
     });
     if (effective === null) this.#values.delete(key);
     else this.#values.set(key, effective);
-    if (recorded === undefined) this.#changed({ ...this.#recorded, ...this.#drafts });
+    if (recorded === undefined) this.#changed(this.#merged());
+  }
+
+  /** Recorded writes that this attempt has not come to yet stay recorded: a started step may have seen them. */
+  #merged(): RunHead["drafts"] {
+    const keys = new Set([...Object.keys(this.#recorded), ...Object.keys(this.#drafts)]);
+    return Object.fromEntries(
+      [...keys].map((key) => {
+        const own = Object.hasOwn(this.#drafts, key) ? (this.#drafts[key] ?? []) : [];
+        const recorded = Object.hasOwn(this.#recorded, key) ? (this.#recorded[key] ?? []) : [];
+        return [key, [...own, ...recorded.slice(own.length)]];
+      }),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a handler catches when a step or an ask does not give a value.
  */
-import { type ErrorCode, RepriseError } from "@reprise/errors";
+import { type ErrorCode, isRepriseError, RepriseError } from "@reprise/errors";
 import type { RecordedError } from "@reprise/journal";
 
 const notDoneBrand = Symbol.for("reprise.notDone");
@@ -76,8 +76,32 @@ export class AskCancelledError extends Error {
   }
 }
 
-/** What is recorded of an error: name and message, nothing that could hold a secret by reference. */
+/** What a handler gets for a recorded step failure. */
+export function stepFailure(
+  step: string,
+  recorded: RecordedError,
+  outcome: "not_done" | "uncertain",
+): Error {
+  const unkept = unkeptValue(recorded);
+  if (unkept !== undefined) return unkept;
+  return outcome === "uncertain"
+    ? new UncertainStepError(step, recorded)
+    : new StepError(step, recorded);
+}
+
+/** What a handler gets for a recorded read failure. */
+export function readFailure(read: string, recorded: RecordedError): Error {
+  return unkeptValue(recorded) ?? new ReadError(read, recorded);
+}
+
+/** It did happen, but what it gave can't be journaled: the author's mistake, under its own code. */
+function unkeptValue({ code, message }: RecordedError): RepriseError | undefined {
+  return code === "VALUE_UNSUPPORTED" ? new RepriseError(code, message) : undefined;
+}
+
+/** What is recorded of an error: name, message and our own code, nothing that could hold a secret by reference. */
 export function recordedError(error: unknown): RecordedError {
+  if (isRepriseError(error)) return { name: error.name, message: error.message, code: error.code };
   if (error instanceof Error) return { name: error.name, message: error.message };
   return { name: "Error", message: String(error) };
 }

@@ -3,6 +3,11 @@
  */
 import type { StepOptions } from "./contextTypes.ts";
 
+/** @throws TypeError unless `fn` can be called */
+export function functionOf(kind: "step" | "read", name: string, fn: unknown): void {
+  if (typeof fn !== "function") throw new TypeError(`${kind} "${name}": give a function to run`);
+}
+
 /**
  * The options, checked.
  * @throws RangeError or TypeError naming the option

@@ -15,8 +15,17 @@ import { type Clock, pause } from "./clock.ts";
 import type { StepContext, StepOptions } from "./contextTypes.ts";
 import { isNotDone, recordedError } from "./stepErrors.ts";
 
-/** Set while a step's function runs: ctx must not be used in there. */
-export const stepScope: AsyncLocalStorage<string> = new AsyncLocalStorage<string>();
+/** The function of an operation that runs, and the attempt whose ctx must not be used in there. */
+export interface OperationScope {
+  /** Another server's handler may run inside a step of this process: only the step's own ctx is refused. */
+  readonly owner: object;
+  readonly kind: "step" | "read";
+  readonly name: string;
+}
+
+/** Set while the function of a step or read runs. */
+export const operationScope: AsyncLocalStorage<OperationScope> =
+  new AsyncLocalStorage<OperationScope>();
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -52,6 +61,7 @@ export type StepOutcome =
 /** What a step runs with. */
 export interface StepRun<T> {
   readonly name: string;
+  readonly owner: object;
   readonly fn: (step: StepContext) => Promise<T> | T;
   readonly options: StepOptions<T>;
   readonly idempotencyKey: string;
@@ -79,10 +89,10 @@ export async function runStep<T>(run: StepRun<T>): Promise<StepOutcome> {
   let last: unknown = new Error("an earlier attempt started the step and its outcome is unknown");
 
   for (let attempt = 1; attempt <= tries; attempt += 1) {
+    if (uncertain && policy === "fail") break;
     if (attempt > 1) await pause(clock, backoffOf(options, attempt), run.stop);
     if (run.stop.aborted && attempt > 1) return { kind: "abandoned", uncertain, firstTriedAt };
     if (uncertain) {
-      if (policy === "fail") break;
       if (policy === "retry" && clock.now() - firstTriedAt > keyLifetimeMs) break;
       if (typeof policy === "function") {
         const found = await tryOnce(run, policy, attempt);
@@ -153,8 +163,9 @@ async function tryOnce<T, R extends T | undefined>(
   cut.addEventListener("abort", onCut, { once: true });
   if (cut.aborted) onCut();
   try {
+    const scope: OperationScope = { owner: run.owner, kind: "step", name: run.name };
     const step: StepContext = { idempotencyKey, signal: controller.signal, attempt };
-    const value = await Promise.race([stepScope.run(run.name, async () => fn(step)), cutOff]);
+    const value = await Promise.race([operationScope.run(scope, async () => fn(step)), cutOff]);
     return { kind: "value", value };
   } catch (error) {
     return { kind: "threw", error, notDone: isNotDone(error) };

@@ -64,6 +64,7 @@ export class Sweeper {
     const handler = this.#handlerOf(known.origin);
     // Another server's run, or a handler that this release no longer has: an instance that has it goes on.
     if (handler === undefined) return;
+    const claimedAt = clock.monotonic();
     const claimed = await this.#store.claimKnown({
       runId,
       version: handler.version,
@@ -74,7 +75,7 @@ export class Sweeper {
     if (claimed.tag !== "CLAIMED") return;
     const { origin, head, entries } = claimed.record;
     const args = await this.#argsOf(handler, origin);
-    const sink = new OnceSink(this.#store, clock, log, claimed.ref, undefined);
+    const sink = new OnceSink(this.#store, clock, log, claimed.ref, undefined, claimedAt);
     const running = startOnce(this.#deps, sink, {
       handler,
       args,

@@ -208,7 +208,7 @@ function parked(run: StoredRun, env: TransitionEnv): Transition<ClaimReply> {
 /** A head whose attempt died: what it may have started is assumed started (K5). */
 function orphaned(head: RunHead): RunHead {
   if (head.status !== "running" || !head.stepStarted) return head;
-  const openStepSince = Math.min(head.openStepSince ?? head.progressedAt, head.progressedAt);
+  const openStepSince = Math.min(head.openStepSince ?? head.claimedAt, head.claimedAt);
   return { ...head, openStepPossible: true, openStepSince };
 }
 
@@ -241,7 +241,7 @@ function given(
       stopping: false,
       brought,
       sequence: 0,
-      progressedAt: env.now,
+      claimedAt: env.now,
       version: claimant.version,
       keyFree: false,
     },

@@ -27,7 +27,7 @@ export function newHead(
     stepCompleted: false,
     openStepPossible: false,
     openStepSince: undefined,
-    progressedAt: env.now,
+    claimedAt: env.now,
     marks: {},
     pending: [],
     brought: {},

@@ -24,7 +24,7 @@ export function append(
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: head.stopping } };
   if (head.status !== "running") return leaseLost;
-  const next = touched({ ...applyProgress(head, progress, env), lease: env.newLease() }, env);
+  const next = touched({ ...applyProgress(head, progress), lease: env.newLease() }, env);
   return {
     reply: { tag: "OK", stopping: head.stopping },
     write: { head: next, append: progress.entries, appendAt: head.entryCount },
@@ -46,7 +46,7 @@ export function endRound(
   return {
     reply: { tag: "OK", stopping: false },
     write: {
-      head: applyEnd(applyProgress(head, progress, env), end, env),
+      head: applyEnd(applyProgress(head, progress), end, env),
       append: progress.entries,
       appendAt: head.entryCount,
     },
@@ -85,12 +85,11 @@ export function leave(
 }
 
 /** A head with an attempt's progress in it. */
-export function applyProgress(head: RunHead, progress: Progress, env: TransitionEnv): RunHead {
+export function applyProgress(head: RunHead, progress: Progress): RunHead {
   const completes = progress.entries.some((entry) => entry.kind === "step_completed");
   return {
     ...head,
     sequence: progress.sequence,
-    progressedAt: env.now,
     // Entries come only after the whole journal fitted: this instance went on, a later mismatch is another one.
     mismatchedAt: progress.entries.length > 0 ? undefined : head.mismatchedAt,
     entryCount: head.entryCount + progress.entries.length,
