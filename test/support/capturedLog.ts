@@ -21,12 +21,14 @@ export function capturedLog(): CapturedLog {
   const entries: LogEntry[] = [];
   const line =
     (level: string) =>
-    (fields: unknown, message?: unknown): void => {
+    (...given: readonly unknown[]): void => {
+      // pino's two forms: fields and a message, or a message alone.
+      const [fields, message = fields] = given;
       const isObject = typeof fields === "object" && fields !== null;
       entries.push({
         level,
         fields: isObject ? { ...fields } : {},
-        message: isObject ? String(message ?? "") : String(fields),
+        message: typeof message === "string" ? message : "",
       });
     };
   const logger: NonNullable<ServeOptions["logger"]> = {
