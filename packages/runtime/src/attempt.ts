@@ -9,7 +9,9 @@
  *    every entry is delivered (docs/design.md 3.3).
  * A3 A handler's return waits for the steps it has started; what it throws does not undo them.
  * A4 A stop is final: running steps end and are recorded, a returned value counts, anything thrown is interruption, and
- *    so is a handler that came to less than its journal holds. What a read gives afterwards is forgotten.
+ *    so is a handler that came to less than its journal holds. What a read gives afterwards is forgotten. A value that is
+ *    returned by a handler which had been given the suspension signal is interruption too: it may have taken the signal
+ *    for a failure, and "it failed" would stay recorded for what nobody had tried.
  * A5 A lost lease or a failed write ends the attempt at once, and nothing it does afterwards is recorded.
  * A6 A question that the client can't be asked stops the attempt, and what the handler makes of that does not count.
  */
@@ -72,6 +74,8 @@ export class Attempt implements OperationHost {
   #onSettled: () => void = () => undefined;
   #stopped: RepriseError | "gone" | undefined;
   #isRefused = false;
+  /** The handler was given the suspension signal before it settled. */
+  #isSignalled = false;
   #cancelTimeout: (() => void) | undefined;
   #cancelStall: (() => void) | undefined;
   #cancelGrace: (() => void) | undefined;
@@ -194,7 +198,7 @@ export class Attempt implements OperationHost {
       const pending = operation as Pending;
       if (pending.isRunning) continue;
       this.#cursor.withdraw(pending);
-      pending.reject(new Suspension());
+      pending.reject(this.#signalOfStop());
     }
     this.#cursor.wake();
     this.#watchStopped();
@@ -214,7 +218,7 @@ export class Attempt implements OperationHost {
 
   /** Throws the suspension signal once the attempt has ended or was stopped. */
   check(): void {
-    if (this.isOver) throw new Suspension();
+    if (this.isOver) throw this.#signalOfStop();
   }
 
   /** Claims a name for its one use in the run. */
@@ -305,10 +309,24 @@ export class Attempt implements OperationHost {
   }
 
   #endSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
-    const counts = this.#stopped === undefined || ("value" in settled && !this.#isRefused);
+    const counts =
+      this.#stopped === undefined ||
+      ("value" in settled && !this.#isRefused && !this.#isSignalled);
+    if (!counts && "value" in settled) {
+      this.ports.log.warn(
+        {},
+        "the handler returned although its attempt was stopped: it caught the suspension signal, and what it returned is not used",
+      );
+    }
     if (!counts) this.#endStopped();
     else if ("value" in settled) this.#end({ kind: "returned", value: settled.value });
     else this.#end({ kind: "threw", error: settled.error });
+  }
+
+  #signalOfStop(): Suspension {
+    // What a handler leaves behind when it has returned does not speak for it.
+    if (this.#settled === undefined) this.#isSignalled = true;
+    return new Suspension();
   }
 
   #endStopped(): void {

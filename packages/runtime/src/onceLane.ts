@@ -4,6 +4,7 @@
  * L1 A request that can't claim waits for whoever has the round, bounded, and looks again; it never executes beside it.
  * L2 A request that is gone leaves its attempt; only the last to leave stops it (4.5).
  * L3 A recorded question is sealed anew, and only for a client that can answer it.
+ * L4 A first call that joined an attempt gets that attempt's outcome; only a call that comes after a failure goes on from it.
  */
 import { RepriseError } from "@reprise/errors";
 import { missingCapabilities } from "@reprise/protocol";
@@ -51,7 +52,7 @@ export async function executeOnce(
   if (opened === undefined) {
     const idempotency = idempotencyOf(deps, request);
     if (idempotency === undefined) return visit.unrecorded();
-    return visit.follow(() =>
+    const claim: Claim = () =>
       store.claimFirst({
         ...visit.common(),
         ...idempotency,
@@ -64,8 +65,8 @@ export async function executeOnce(
           }),
         idSuffix: deps.random(),
         waiterId: visit.waiterId,
-      }),
-    );
+      });
+    return visit.follow(claim, true);
   }
   const { run, round, asked } = opened.state;
   return visit.follow(() =>
@@ -142,7 +143,7 @@ class Visit {
   }
 
   /** Claims until there is a reply. */
-  async follow(first: Claim): Promise<RunReply> {
+  async follow(first: Claim, isFirstCall = false): Promise<RunReply> {
     let claim = first;
     for (;;) {
       const claimedAt = this.#deps.clock.monotonic();
@@ -178,6 +179,8 @@ class Visit {
         }
         case "RUNNING":
           await this.#waitFor(reply);
+          // A joined first call gets what it joined, also a failure; a claim of its own would run that again (L4).
+          if (isFirstCall) claim = this.#byId(reply.runId);
           break;
         case "RECORDED":
           return this.#recorded(reply.origin, reply.head);
