@@ -16,57 +16,27 @@
  * A6 A question that the client can't be asked stops the attempt, and what the handler makes of that does not count.
  */
 import { RepriseError } from "@reprise/errors";
-import { type Entry, type Mismatch, ReplayCursor, type ScheduleTurn } from "@reprise/journal";
+import { type Entry, type Mismatch, ReplayCursor } from "@reprise/journal";
 import { AskDesk } from "./askDesk.ts";
-import type { AttemptStart } from "./attemptStart.ts";
-import type { Clock } from "./clock.ts";
-import type { Logger } from "./logger.ts";
+import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
+import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
-import { type FactSink, Recorder } from "./recorder.ts";
-import type { PendingAsk } from "./runRecord.ts";
+import { Recorder } from "./recorder.ts";
 import { StateValues } from "./stateValues.ts";
 import { Suspension } from "./suspension.ts";
-
-/** What an attempt works with. */
-export interface AttemptPorts {
-  readonly clock: Clock;
-  readonly turn: ScheduleTurn;
-  readonly log: Logger;
-  readonly sink: FactSink;
-  /** Longest silence of a handler while entries are undelivered. */
-  readonly replayStallMs: number;
-  /** How long an ended handler may take to clean up. */
-  readonly settleGraceMs: number;
-  readonly timeoutMs: number;
-  /** The first question passed the capability check. */
-  readonly asksChecked: (() => void) | undefined;
-}
-
-/** How an attempt ended. */
-export type AttemptOutcome =
-  | { readonly kind: "returned"; readonly value: unknown }
-  | { readonly kind: "threw"; readonly error: unknown }
-  | { readonly kind: "suspended"; readonly pending: readonly PendingAsk[] }
-  | { readonly kind: "interrupted"; readonly error: RepriseError | undefined }
-  | { readonly kind: "mismatched"; readonly mismatch: Mismatch }
-  /** Another attempt has the run. */
-  | { readonly kind: "fenced" }
-  | { readonly kind: "unrecorded"; readonly error: RepriseError };
-
-/** A rejection of the sink that means: the lease is lost. */
-export class Fenced extends Error {}
 
 /** One attempt. */
 export class Attempt implements OperationHost {
   readonly start: AttemptStart;
   readonly ports: AttemptPorts;
-  readonly recorder: Recorder;
-  readonly state: StateValues;
-  readonly desk: AskDesk;
-  readonly #cursor: ReplayCursor;
-  readonly #names = new Set<string>();
-  readonly #stopSteps = new AbortController();
-  readonly #cutSteps = new AbortController();
+  // Made when they are first needed: most calls ask nothing of ctx, and making these costs more than such a call.
+  #recorder: Recorder | undefined;
+  #state: StateValues | undefined;
+  #desk: AskDesk | undefined;
+  #cursor: ReplayCursor | undefined;
+  #names: Set<string> | undefined;
+  #stopSteps: AbortController | undefined;
+  #cutSteps: AbortController | undefined;
   #signal: AbortController | undefined;
   #outcome: AttemptOutcome | undefined;
   #decide: (outcome: AttemptOutcome) => void = () => undefined;
@@ -87,34 +57,44 @@ export class Attempt implements OperationHost {
     this.start = start;
     this.ports = ports;
     this.#lastEntryAt = start.startedAt;
-    this.#cursor = new ReplayCursor(
-      start.entries,
-      {
-        delivered: (entry) => {
-          this.#lastEntryAt = Math.max(this.#lastEntryAt, entry.at);
-        },
-        idle: (waiting) => this.#idle(waiting),
-        mismatch: (found) => this.#mismatched(found),
-      },
-      ports.turn,
-    );
-    this.recorder = new Recorder(
-      ports.sink,
-      start.stepStarted,
-      Object.keys(start.marks),
-      (entry) => this.#cursor.publish(entry),
+    if (start.entries.length > 0) this.#replay();
+  }
+
+  /** Orders what becomes durable and visible. */
+  get recorder(): Recorder {
+    this.#recorder ??= new Recorder(
+      this.ports.sink,
+      this.start.stepStarted,
+      Object.keys(this.start.marks),
+      (entry) => this.#replay().publish(entry),
       (error) => this.#writeFailed(error),
     );
-    this.desk = new AskDesk(start, {
+    return this.#recorder;
+  }
+
+  /** The questions. */
+  get desk(): AskDesk {
+    this.#desk ??= new AskDesk(this.start, {
       lacks: (error) => {
         this.#isRefused = true;
         this.stop(error);
       },
-      checked: ports.asksChecked,
+      checked: this.ports.asksChecked,
     });
-    this.state = new StateValues(start.state, start.drafts, (drafts) =>
+    return this.#desk;
+  }
+
+  /** `ctx.state`. */
+  get state(): StateValues {
+    this.#state ??= new StateValues(this.start.state, this.start.drafts, (drafts) =>
       this.recorder.noteDrafts(drafts),
     );
+    return this.#state;
+  }
+
+  /** Whether the handler has asked nothing of ctx that is recorded, and nothing is to be delivered. */
+  get isUntouched(): boolean {
+    return this.#cursor === undefined && this.#recorder === undefined && !this.saidNothingDone;
   }
 
   /** Time of the newest entry that the handler received. */
@@ -124,7 +104,7 @@ export class Attempt implements OperationHost {
 
   /** All entries of the run so far, those of earlier attempts first. */
   get entries(): readonly Entry[] {
-    return this.#cursor.entries;
+    return this.#cursor?.entries ?? this.start.entries;
   }
 
   /** Aborts when the attempt is stopped. */
@@ -137,11 +117,14 @@ export class Attempt implements OperationHost {
 
   /** Forbids further tries of running steps. */
   get stopSteps(): AbortSignal {
+    this.#stopSteps ??= new AbortController();
+    if (this.isOver) this.#stopSteps.abort(overNow);
     return this.#stopSteps.signal;
   }
 
   /** Aborts running steps' functions. */
   get cutSteps(): AbortSignal {
+    this.#cutSteps ??= new AbortController();
     return this.#cutSteps.signal;
   }
 
@@ -171,9 +154,9 @@ export class Attempt implements OperationHost {
     });
   }
 
-  /** Resolves when the handler has settled, or after the grace. Called after the outcome. */
-  cleanedUp(): Promise<void> {
-    if (this.#settled !== undefined) return Promise.resolve();
+  /** Resolves when the handler has settled, or after the grace; undefined when it has. Called after the outcome. */
+  cleanedUp(): Promise<void> | undefined {
+    if (this.#settled !== undefined) return undefined;
     return new Promise((resolve) => {
       const cancel = this.ports.clock.after(this.ports.settleGraceMs, resolve);
       this.#onSettled = () => {
@@ -192,15 +175,15 @@ export class Attempt implements OperationHost {
     if (this.#stopped !== undefined || this.#outcome !== undefined) return;
     this.#stopped = reason ?? "gone";
     this.#signal?.abort(new Suspension());
-    this.#stopSteps.abort();
-    if (cut) this.#cutSteps.abort();
-    for (const operation of this.#cursor.waiting) {
+    this.#stopSteps?.abort(overNow);
+    if (cut) this.#cutSteps?.abort(overNow);
+    for (const operation of this.#cursor?.waiting ?? []) {
       const pending = operation as Pending;
       if (pending.isRunning) continue;
-      this.#cursor.withdraw(pending);
+      this.#cursor?.withdraw(pending);
       pending.reject(this.#signalOfStop());
     }
-    this.#cursor.wake();
+    this.#cursor?.wake();
     this.#watchStopped();
   }
 
@@ -228,6 +211,7 @@ export class Attempt implements OperationHost {
     }
     // Steps and reads share their names: a report that says "load order" must mean one thing.
     const space = kind === "ask" ? "ask" : "operation";
+    this.#names ??= new Set();
     if (this.#names.has(`${space} ${name}`)) {
       throw new RepriseError("NAME_REUSED", `${kind} "${name}" is used twice in one run; ${hint}`, {
         data: { kind, name },
@@ -244,7 +228,7 @@ export class Attempt implements OperationHost {
     }) => Pending,
   ): Promise<unknown> {
     const promise = new Promise<unknown>((resolve, reject) => {
-      this.#cursor.request(make({ resolve, reject }));
+      this.#replay().request(make({ resolve, reject }));
     });
     promise.catch(() => undefined);
     this.#armStall();
@@ -253,13 +237,40 @@ export class Attempt implements OperationHost {
 
   // OperationHost -------------------------------------------------------------------------------------------------
 
-  readonly stepFailed = (step: string, outcome: string, cause: unknown): void =>
+  stepFailed(step: string, outcome: string, cause: unknown): void {
     this.ports.log.warn({ err: cause, step, outcome }, "a step failed");
-  readonly now = (): number => this.ports.clock.now();
-  readonly wake = (): void => this.#cursor.wake();
-  readonly mayStart = (): boolean =>
-    this.#stopped === undefined && (this.#settled === undefined || "value" in this.#settled);
-  readonly mayAsk = (): boolean => this.#stopped === undefined && this.#settled === undefined;
+  }
+
+  now(): number {
+    return this.ports.clock.now();
+  }
+
+  wake(): void {
+    this.#cursor?.wake();
+  }
+
+  mayStart(): boolean {
+    return this.#stopped === undefined && (this.#settled === undefined || "value" in this.#settled);
+  }
+
+  mayAsk(): boolean {
+    return this.#stopped === undefined && this.#settled === undefined;
+  }
+
+  #replay(): ReplayCursor {
+    this.#cursor ??= new ReplayCursor(
+      this.start.entries,
+      {
+        delivered: (entry) => {
+          this.#lastEntryAt = Math.max(this.#lastEntryAt, entry.at);
+        },
+        idle: (waiting) => this.#idle(waiting),
+        mismatch: (found) => this.#mismatched(found),
+      },
+      this.ports.turn,
+    );
+    return this.#cursor;
+  }
 
   // How it ends ---------------------------------------------------------------------------------------------------
 
@@ -280,7 +291,8 @@ export class Attempt implements OperationHost {
   /** A handler that ignores its signal has the grace after its last running step; what it does then is not part of the run. */
   #watchStopped(): void {
     this.#cancelGrace = this.ports.clock.after(this.ports.settleGraceMs, () => {
-      const isRunning = this.#cursor.waiting.some((operation) => (operation as Pending).isRunning);
+      const waiting = this.#cursor?.waiting ?? [];
+      const isRunning = waiting.some((operation) => (operation as Pending).isRunning);
       if (isRunning) this.#watchStopped();
       else this.#endStopped();
     });
@@ -304,14 +316,15 @@ export class Attempt implements OperationHost {
       return;
     }
     // Nothing was ever asked of ctx: there is nothing to wait for.
-    if (this.#cursor.length === 0 && this.#cursor.waiting.length === 0) this.#endSettled(settled);
-    else this.#cursor.settle();
+    const cursor = this.#cursor;
+    if (cursor === undefined || (cursor.length === 0 && cursor.waiting.length === 0))
+      this.#endSettled(settled);
+    else cursor.settle();
   }
 
   #endSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
     const counts =
-      this.#stopped === undefined ||
-      ("value" in settled && !this.#isRefused && !this.#isSignalled);
+      this.#stopped === undefined || ("value" in settled && !this.#isRefused && !this.#isSignalled);
     if (!counts && "value" in settled) {
       this.ports.log.warn(
         {},
@@ -349,26 +362,29 @@ export class Attempt implements OperationHost {
     this.#cancelStall?.();
     this.#cancelGrace?.();
     this.#cancelTimeout?.();
-    const left = this.#cursor.waiting as readonly Pending[];
-    this.#cursor.end();
-    this.#stopSteps.abort();
+    const left = (this.#cursor?.waiting ?? []) as readonly Pending[];
+    this.#cursor?.end();
+    this.#stopSteps?.abort(overNow);
     if (outcome.kind !== "returned" && outcome.kind !== "threw")
       this.#signal?.abort(new Suspension());
-    const signal = new Suspension();
-    for (const operation of left) operation.reject(signal);
+    for (const operation of left) operation.reject(new Suspension());
     this.#decide(outcome);
   }
 
   #armStall(): void {
     this.#cancelStall?.();
     this.#cancelStall = undefined;
-    if (!this.#cursor.isReplaying || this.#outcome !== undefined) return;
+    const cursor = this.#cursor;
+    if (cursor?.isReplaying !== true || this.#outcome !== undefined) return;
     this.#cancelStall = this.ports.clock.after(this.ports.replayStallMs, () => {
-      this.#cursor.stall();
+      cursor.stall();
       this.#armStall();
     });
   }
 }
+
+/** Why steps are told to stop. Shared: making an error for every attempt, with its stack, costs as much as a short call. */
+const overNow = new Suspension();
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (

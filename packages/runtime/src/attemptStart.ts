@@ -1,7 +1,10 @@
 /**
- * What an attempt starts from: what is recorded of its run, and what its request brought.
+ * What an attempt starts from (what is recorded of its run, and what its request brought), and what it works with.
  */
-import type { Entry } from "@reprise/journal";
+import type { Entry, ScheduleTurn } from "@reprise/journal";
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+import type { FactSink } from "./recorder.ts";
 import type { BroughtAnswer, PendingAsk, RunHead, StepMark } from "./runRecord.ts";
 import type { ClientCapabilities } from "./wireTypes.ts";
 
@@ -24,4 +27,19 @@ export interface AttemptStart {
   readonly version: string;
   readonly recordedVersion: string;
   readonly capabilities: ClientCapabilities;
+}
+
+/** What an attempt works with. */
+export interface AttemptPorts {
+  readonly clock: Clock;
+  readonly turn: ScheduleTurn;
+  readonly log: Logger;
+  readonly sink: FactSink;
+  /** Longest silence of a handler while entries are undelivered. */
+  readonly replayStallMs: number;
+  /** How long an ended handler may take to clean up. */
+  readonly settleGraceMs: number;
+  readonly timeoutMs: number;
+  /** The first question passed the capability check. */
+  readonly asksChecked: (() => void) | undefined;
 }

@@ -35,8 +35,106 @@ import { AskCancelledError } from "./stepErrors.ts";
 import { functionOf, stepOptionsOf } from "./stepOptions.ts";
 import { operationScope, runStep } from "./stepRun.ts";
 
+type Operations = Omit<Context, "signal" | "run" | "caller" | "client">;
+
 /** ctx of one attempt. */
 export function createContext(attempt: Attempt, facts: RunFacts): Context {
+  return new AttemptContext(attempt, facts);
+}
+
+/**
+ * A class with getters, so that a handler may take ctx apart, and so that its functions are made only for handlers that use
+ * one. Not an object literal with getters: V8 gives each of those a hidden class of its own, kept until a major collection.
+ */
+class AttemptContext implements Context {
+  readonly #attempt: Attempt;
+  readonly #facts: RunFacts;
+  #made: Operations | undefined;
+
+  constructor(attempt: Attempt, facts: RunFacts) {
+    this.#attempt = attempt;
+    this.#facts = facts;
+  }
+
+  get #operations(): Operations {
+    this.#made ??= operationsOf(this.#attempt, this.#facts);
+    return this.#made;
+  }
+
+  get confirm(): Context["confirm"] {
+    return this.#operations.confirm;
+  }
+
+  get elicit(): Context["elicit"] {
+    return this.#operations.elicit;
+  }
+
+  get elicitUrl(): Context["elicitUrl"] {
+    return this.#operations.elicitUrl;
+  }
+
+  get sample(): Context["sample"] {
+    return this.#operations.sample;
+  }
+
+  get listRoots(): Context["listRoots"] {
+    return this.#operations.listRoots;
+  }
+
+  get step(): Context["step"] {
+    return this.#operations.step;
+  }
+
+  get read(): Context["read"] {
+    return this.#operations.read;
+  }
+
+  get state(): Context["state"] {
+    return this.#operations.state;
+  }
+
+  get uuid(): Context["uuid"] {
+    return this.#operations.uuid;
+  }
+
+  get random(): Context["random"] {
+    return this.#operations.random;
+  }
+
+  get now(): Context["now"] {
+    return this.#operations.now;
+  }
+
+  get progress(): Context["progress"] {
+    return this.#operations.progress;
+  }
+
+  get log(): Context["log"] {
+    return this.#operations.log;
+  }
+
+  get nothingDone(): Context["nothingDone"] {
+    return this.#operations.nothingDone;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  get run(): Context["run"] {
+    return { id: this.#facts.runId(), round: this.#facts.round };
+  }
+
+  get caller(): Context["caller"] {
+    return this.#facts.caller;
+  }
+
+  get client(): Context["client"] {
+    return this.#facts.client;
+  }
+}
+
+function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
   const enter = (what: string): void => {
     const scope = operationScope.getStore();
     // In a read as well: on replay its function does not run, and what it asked of ctx would be missed.
@@ -174,14 +272,6 @@ export function createContext(attempt: Attempt, facts: RunFacts): Context {
       attempt.saidNothingDone = true;
       return result;
     },
-    get signal() {
-      return attempt.signal;
-    },
-    get run() {
-      return { id: facts.runId(), round: facts.round };
-    },
-    caller: facts.caller,
-    client: facts.client,
   };
 }
 

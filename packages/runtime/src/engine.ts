@@ -4,7 +4,6 @@
  * E1 `execute` never rejects; whatever goes wrong is a reply.
  * E2 A state decides the lane of its run: once or repeatable is sealed in it (docs/design.md 4.1).
  */
-import { randomBytes } from "node:crypto";
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { immediateTurns, type ScheduleTurn } from "@reprise/journal";
 import { readAnswers } from "./answers.ts";
@@ -15,6 +14,7 @@ import { durationMs } from "./duration.ts";
 import { type EngineDeps, runnable } from "./engineDeps.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
+import { randomText } from "./randomText.ts";
 import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
 import type { RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
@@ -91,7 +91,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     replayStallMs: settings.replayStallMs,
     settleGraceMs: settings.settleGraceMs,
     joinTimeoutMs: settings.joinTimeoutMs,
-    random: () => randomBytes(18).toString("base64url"),
+    random: randomText,
     attempts: new Set(),
   };
   const sweeper =

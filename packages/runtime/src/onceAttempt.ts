@@ -8,7 +8,8 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry } from "@reprise/journal";
-import { Attempt, type AttemptOutcome, Fenced } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
+import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
 import type { AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
@@ -101,14 +102,20 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
   });
   const running = { stop: (reason?: RepriseError) => attempt.stop(reason) };
   deps.attempts.add(running);
-  const outcome = attempt
-    .run(() => handler.run(from.args, ctx))
-    .then((ended) => record(deps, sink, from, attempt, ended))
-    .finally(() => {
+  const conclude = async (): Promise<OnceOutcome> => {
+    try {
+      const ended = await attempt.run(() => handler.run(from.args, ctx));
+      // The short way of the call that most tools are: nothing was asked of ctx, so there is nothing to record.
+      if (ended.kind === "returned" && sink.ref === undefined && attempt.isUntouched) {
+        return await responded(deps, from, ended);
+      }
+      return await record(deps, sink, from, attempt, ended);
+    } finally {
       sink.close();
       deps.attempts.delete(running);
-    });
-  return { outcome, stop: running.stop };
+    }
+  };
+  return { outcome: conclude(), stop: running.stop };
 }
 
 /** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
@@ -154,19 +161,7 @@ async function recordOutcome(
   switch (ended.kind) {
     case "returned":
     case "threw": {
-      const failure = ended.kind === "threw" ? { error: ended.error } : undefined;
-      const settled =
-        failure ?? (await rendered(handler, ended as { readonly value: unknown }, from.target));
-      const failed = "error" in settled;
-      if (failed && !isRepriseError(settled.error)) {
-        deps.log.error(
-          { err: settled.error, run: from.origin().runId, handler: handler.name },
-          "the handler failed",
-        );
-      }
-      const response = failed
-        ? failureResponse(handler.kind, settled.error, from.origin().runId)
-        : settled.response;
+      const { failed, response } = await responded(deps, from, ended);
       if (hasRecord) {
         const keyFree = isKeyFree(attempt, from.head, failed);
         await end({
@@ -224,16 +219,28 @@ async function recordOutcome(
   }
 }
 
-async function rendered(
-  handler: RunnableHandler,
-  ended: { readonly value: unknown },
-  target: string,
-): Promise<{ readonly response: RecordedResponse } | { readonly error: unknown }> {
-  try {
-    return { response: { kind: "complete", result: await handler.render(ended.value, target) } };
-  } catch (error) {
-    return { error };
+/** The response of a handler that has returned or thrown; a return that can't be rendered is a failure. */
+async function responded(
+  deps: EngineDeps,
+  from: OnceStart,
+  ended: Extract<AttemptOutcome, { kind: "returned" | "threw" }>,
+): Promise<Extract<OnceOutcome, { kind: "recorded" }> & { readonly failed: boolean }> {
+  const { handler } = from;
+  let error: unknown;
+  if (ended.kind === "returned") {
+    try {
+      const made = handler.render(ended.value, from.target);
+      const result = made instanceof Promise ? await made : made;
+      return { kind: "recorded", response: { kind: "complete", result }, failed: false };
+    } catch (refused) {
+      error = refused;
+    }
+  } else error = ended.error;
+  const { runId } = from.origin();
+  if (!isRepriseError(error)) {
+    deps.log.error({ err: error, run: runId, handler: handler.name }, "the handler failed");
   }
+  return { kind: "recorded", response: failureResponse(handler.kind, error, runId), failed: true };
 }
 
 function isKeyFree(attempt: Attempt, head: RunHead | undefined, failed: boolean): boolean {

@@ -14,7 +14,7 @@ import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
 import { idempotencyOf } from "./idempotency.ts";
 import { growing } from "./notifications.ts";
 import { type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts";
-import { OnceSink } from "./onceSink.ts";
+import { type Creation, OnceSink } from "./onceSink.ts";
 import {
   answerSettled,
   inFlight,
@@ -84,20 +84,25 @@ export async function executeOnce(
 
 /** One request's way through the records. */
 class Visit {
-  readonly waiterId: string;
   readonly #deps: EngineDeps;
   readonly #store: RunStore;
   readonly #request: RunRequest;
   readonly #notifications: NotificationSink | undefined;
   readonly #deadline: number;
+  #waiterId: string | undefined;
 
   constructor(deps: EngineDeps, store: RunStore, request: RunRequest) {
     this.#deps = deps;
     this.#store = store;
     this.#request = request;
     this.#notifications = growing(request.notifications);
-    this.waiterId = deps.random();
     this.#deadline = deps.clock.monotonic() + deps.joinTimeoutMs;
+  }
+
+  /** This request among those that wait for an attempt. */
+  get waiterId(): string {
+    this.#waiterId ??= this.#deps.random();
+    return this.#waiterId;
   }
 
   common(): ClaimCommon {
@@ -119,12 +124,13 @@ class Visit {
       origin ??= newOrigin(this.#deps, request, random(), startedAt, undefined);
       return origin;
     };
-    const creation = {
-      origin: originOf,
+    // Drawn when the record is made: most runs never have one.
+    const creation = (): Creation => ({
+      origin: originOf(),
       version: runnable(request).version,
       token: random(),
       waiterId: this.waiterId,
-    };
+    });
     const sink = new OnceSink(this.#store, clock, log, undefined, creation, clock.monotonic());
     const running = startOnce(this.#deps, sink, {
       handler: runnable(request),

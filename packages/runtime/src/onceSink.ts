@@ -8,7 +8,7 @@
  *    paused may find that another instance went on.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import { Fenced } from "./attempt.ts";
+import { Fenced } from "./attemptOutcome.ts";
 import { type Clock, pause } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import type { FactSink, Facts } from "./recorder.ts";
@@ -25,7 +25,7 @@ export interface SinkEvents {
 
 /** How the record comes into being, for runs that have none yet. */
 export interface Creation {
-  readonly origin: () => RunOrigin;
+  readonly origin: RunOrigin;
   readonly version: string;
   readonly token: string;
   readonly waiterId: string;
@@ -38,7 +38,8 @@ export class OnceSink implements FactSink {
   readonly #store: RunStore;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #creation: Creation | undefined;
+  readonly #makeCreation: (() => Creation) | undefined;
+  #creation: Creation | undefined;
   #events: SinkEvents = { fenced: () => undefined, stopping: () => undefined };
   #ref: AttemptRef | undefined;
   #sequence = 0;
@@ -56,14 +57,14 @@ export class OnceSink implements FactSink {
     clock: Clock,
     log: Logger,
     ref: AttemptRef | undefined,
-    creation: Creation | undefined,
+    creation: (() => Creation) | undefined,
     claimedAt: number,
   ) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#ref = ref;
-    this.#creation = creation;
+    this.#makeCreation = creation;
     this.#leaseUntil = claimedAt + store.leaseMs;
   }
 
@@ -139,12 +140,14 @@ export class OnceSink implements FactSink {
     progress: Facts & { readonly sequence: number },
     end: RoundEnd | undefined,
   ): Promise<void> {
+    // Made once: a re-send must carry the same token (P3).
+    this.#creation ??= this.#makeCreation?.();
     const creation = this.#creation;
     if (creation === undefined)
       throw new Error("an attempt without a record needs a way to make one");
     const { version, token, waiterId } = creation;
     const reply = await this.#store.createRun({
-      origin: creation.origin(),
+      origin: creation.origin,
       version,
       token,
       waiterId,

@@ -22,15 +22,15 @@ import { Suspension } from "./suspension.ts";
 /** What operations need from their attempt. */
 export interface OperationHost {
   readonly recorder: Recorder;
-  readonly now: () => number;
+  now(): number;
   /** The handler ended, or was stopped: nothing new may start. */
-  readonly mayStart: () => boolean;
+  mayStart(): boolean;
   /** The handler is still running: its answers and questions matter. */
-  readonly mayAsk: () => boolean;
+  mayAsk(): boolean;
   /** A step failed for good; `cause` is what it threw last, which no record keeps. */
-  readonly stepFailed: (step: string, outcome: string, cause: unknown) => void;
+  stepFailed(step: string, outcome: string, cause: unknown): void;
   /** Something that the cursor should look at again has happened. */
-  readonly wake: () => void;
+  wake(): void;
 }
 
 /** An operation with a promise. */
@@ -123,20 +123,27 @@ export class StepOperation implements Pending {
   }
 
   #record(): void {
-    const { recorder, now, stepFailed, wake } = this.#host;
+    const host = this.#host;
+    const { recorder } = host;
     const { name } = this;
     void this.#run().then((outcome) => {
       this.#phase = "done";
       switch (outcome.kind) {
         case "completed":
-          recorder.record({ kind: "step_completed", name, value: outcome.value, at: now() }, null);
+          recorder.record(
+            { kind: "step_completed", name, value: outcome.value, at: host.now() },
+            null,
+          );
           break;
         case "failed": {
           const { error, outcome: known, firstTriedAt } = outcome;
-          stepFailed(name, known, outcome.cause);
+          host.stepFailed(name, known, outcome.cause);
           // An uncertain step keeps its mark (or gets one): the next attempt must know.
           const mark = known === "not_done" ? null : { firstTriedAt };
-          recorder.record({ kind: "step_failed", name, error, outcome: known, at: now() }, mark);
+          recorder.record(
+            { kind: "step_failed", name, error, outcome: known, at: host.now() },
+            mark,
+          );
           break;
         }
         case "abandoned":
@@ -145,7 +152,7 @@ export class StepOperation implements Pending {
           this.#settlers.reject(new Suspension());
           break;
       }
-      wake();
+      host.wake();
     });
   }
 }
@@ -198,13 +205,13 @@ export class ReadOperation implements Pending {
   }
 
   async #entryOf(): Promise<Entry> {
-    const { now } = this.#host;
+    const host = this.#host;
     const { name } = this;
     try {
       const value = encodeValue(await this.#fn(), `read "${name}"`);
-      return { kind: "read_completed", name, value, at: now() };
+      return { kind: "read_completed", name, value, at: host.now() };
     } catch (error) {
-      return { kind: "read_failed", name, error: recordedError(error), at: now() };
+      return { kind: "read_failed", name, error: recordedError(error), at: host.now() };
     }
   }
 }

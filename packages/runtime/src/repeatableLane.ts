@@ -4,7 +4,8 @@
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry } from "@reprise/journal";
 import type { Answers } from "./answers.ts";
-import { Attempt, type AttemptOutcome } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
+import type { AttemptOutcome } from "./attemptOutcome.ts";
 import type { AttemptStart } from "./attemptStart.ts";
 import { createContext } from "./context.ts";
 import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
@@ -74,7 +75,8 @@ export async function executeRepeatable(
   let outcome: AttemptOutcome;
   try {
     outcome = await attempt.run(() => handler.run(request.args, ctx));
-    await attempt.cleanedUp();
+    const cleaning = attempt.cleanedUp();
+    if (cleaning !== undefined) await cleaning;
   } finally {
     deps.attempts.delete(running);
     stopListening();

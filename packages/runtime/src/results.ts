@@ -59,24 +59,26 @@ export function failureResponse(kind: string, error: unknown, runId: string): Re
  * A tool's return as a result.
  * @throws RepriseError VALUE_UNSUPPORTED when it is none
  */
-export async function toolResult(
+export function toolResult(
   value: unknown,
   output: CompiledSchema | undefined,
   name: string,
-): Promise<JsonObject> {
+): Promise<JsonObject> | JsonObject {
   if (isToolResult(value)) {
     const structured = value["structuredContent"];
-    if (output !== undefined && structured !== undefined && value["isError"] !== true)
-      await checkOutput(output, structured, name);
-    return toJson(value, name) as JsonObject;
+    const result = (): JsonObject => toJson(value, name) as JsonObject;
+    const isChecked = output !== undefined && structured !== undefined && value["isError"] !== true;
+    return isChecked ? checkOutput(output, structured, name).then(result) : result();
   }
   if (output !== undefined) {
-    const structured = toJson(await checkOutput(output, value, name), name);
-    // The text form is for clients that know no structured content (MCP 2026-07-28, tools, "Structured Content").
-    return {
-      content: [{ type: "text", text: JSON.stringify(structured) }],
-      structuredContent: structured,
-    };
+    return checkOutput(output, value, name).then((checked) => {
+      const structured = toJson(checked, name);
+      // The text form is for clients that know no structured content (MCP 2026-07-28, tools, "Structured Content").
+      return {
+        content: [{ type: "text", text: JSON.stringify(structured) }],
+        structuredContent: structured,
+      };
+    });
   }
   if (value === undefined) return { content: [] };
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };

@@ -63,11 +63,7 @@ export function createRun(
   }
   const limit = env.waitingLimit(origin.caller.principal);
   if (limit !== undefined) return { reply: { tag: "TOO_MANY_WAITING", limit } };
-  const begun = applyProgress(
-    newHead(input.version, token, input.waiterId, env),
-    input.progress,
-    env,
-  );
+  const begun = applyProgress(newHead(input.version, token, input.waiterId, env), input.progress);
   const head = input.end === undefined ? touched(begun, env) : applyEnd(begun, input.end, env);
   return {
     reply: { tag: "OK", ref: { runId: origin.runId, epoch: 1, token } },
