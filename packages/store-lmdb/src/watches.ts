@@ -6,7 +6,9 @@
  *
  * W1 A change by this process wakes at once; one by another process, or a lease that is over, within the longest pause.
  * W2 While nobody waits there is no timer and nothing is read.
- * W3 A pause starts short and doubles while no process commits anything.
+ * W3 A pause starts short and doubles while no process commits anything. The count of commits decides nothing else:
+ *    lmdb shows it from the meta page, which is there before the flush, while read transactions get to see the commit
+ *    only after it. Whoever looked in between and remembered the count would miss that commit for good.
  */
 import type { RunHead } from "@reprise/runtime";
 import type { StoreClock } from "./ports.ts";
@@ -26,8 +28,6 @@ export interface WatchView {
 interface Watch {
   readonly runId: string;
   readonly epoch: number;
-  /** The head as it was last read, while the attempt stands. */
-  head: RunHead;
   readonly wake: () => void;
 }
 
@@ -49,8 +49,7 @@ export class Watches {
   /** Resolves as `RunStore.watch` says. */
   watch(runId: string, epoch: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const head = this.#standing(runId, epoch);
-      if (head === undefined || signal.aborted || this.#closed) {
+      if (!this.#isStanding(runId, epoch) || signal.aborted || this.#closed) {
         resolve();
         return;
       }
@@ -61,7 +60,7 @@ export class Watches {
         if (this.#watches.size === 0) this.#stopTicking();
         resolve();
       };
-      const watch: Watch = { runId, epoch, head, wake };
+      const watch: Watch = { runId, epoch, wake };
       const takeBackTimeout = this.#clock.setTimer(timeoutMs, wake);
       signal.addEventListener("abort", wake);
       this.#watches.add(watch);
@@ -88,10 +87,7 @@ export class Watches {
     const commit = this.#lastCommit();
     const hasNews = commit === undefined || commit !== this.#seenCommit;
     this.#seenCommit = commit ?? -1;
-    for (const watch of [...this.#watches]) {
-      if (hasNews) this.#look(watch);
-      else if (this.#view.isDead(watch.head)) watch.wake();
-    }
+    for (const watch of [...this.#watches]) this.#look(watch);
     this.#pauseMs = hasNews ? SHORTEST_PAUSE_MS : Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
     if (this.#watches.size > 0) {
       this.#takeBackTick = this.#clock.setTimer(this.#pauseMs, this.#tick);
@@ -104,16 +100,14 @@ export class Watches {
   }
 
   #look(watch: Watch): void {
-    const head = this.#standing(watch.runId, watch.epoch);
-    if (head === undefined) watch.wake();
-    else watch.head = head;
+    if (!this.#isStanding(watch.runId, watch.epoch)) watch.wake();
   }
 
-  /** The head while the attempt stands: live, not stopped, of that epoch. */
-  #standing(runId: string, epoch: number): RunHead | undefined {
+  /** Whether the attempt stands: live, not stopped, of that epoch. */
+  #isStanding(runId: string, epoch: number): boolean {
     const head = this.#readHead(runId);
-    if (head?.status !== "running" || head.epoch !== epoch || head.stopping) return undefined;
-    return this.#view.isDead(head) ? undefined : head;
+    if (head?.status !== "running" || head.epoch !== epoch || head.stopping) return false;
+    return !this.#view.isDead(head);
   }
 
   /** A view that can't be read wakes: the caller's next transition tells why. */
