@@ -8,8 +8,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { plainEnvironment } from "./config.ts";
-import { root } from "./sourceTree.ts";
 
 /** How a child ended, and all it printed. */
 export interface Ended {
@@ -34,6 +34,8 @@ export interface Child {
   /** Sends SIGTERM, or what is given, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** What node needs to run this workspace from source. */
 export const fromSource: readonly string[] = ["--conditions=@reprise/source", "--import", "tsx"];

@@ -51,10 +51,13 @@ export const accepted = { action: "accept", content: { confirm: true } } as cons
 /** Sends requests over up to `sockets` connections. */
 export class RawClient {
   readonly #agent: Agent;
+  readonly #patienceMs: number;
   #lastId = 0;
 
-  constructor(sockets = 16) {
+  /** `patienceMs`: a request that takes longer is given up, which rejects. */
+  constructor(sockets = 16, patienceMs = 120_000) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
+    this.#patienceMs = patienceMs;
   }
 
   /** The next id that `send` would give. */
@@ -86,6 +89,7 @@ export class RawClient {
         {
           agent: this.#agent,
           method: "POST",
+          signal: AbortSignal.timeout(this.#patienceMs),
           headers: {
             "content-type": "application/json",
             "content-length": Buffer.byteLength(body),
