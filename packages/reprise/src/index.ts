@@ -38,6 +38,7 @@ export type {
   ToolAnnotations,
   ToolDefinition,
   ToolResult,
+  ToolReturn,
 } from "@reprise/runtime";
 export {
   AskCancelledError,

@@ -160,12 +160,17 @@ export interface ServerDefinition {
 }
 
 /** Declares a tool. */
-export function tool<
-  const I extends AnySchema | undefined = undefined,
-  const O extends AnySchema | undefined = undefined,
->(definition: ToolDefinition<I, O>): ToolDefinition {
+export function tool<const I extends AnySchema | undefined = undefined>(
+  definition: ToolDefinition<I, undefined>,
+): ToolDefinition;
+/** Declares a tool with structured results. */
+export function tool<const O extends AnySchema, const I extends AnySchema | undefined = undefined>(
+  definition: ToolDefinition<I, O> & { readonly output: O },
+): ToolDefinition;
+// Two signatures, because a return type that depends on `output` would widen the literals that a handler returns.
+export function tool(definition: unknown): ToolDefinition {
   // Sound because the engine hands a handler only what the tool's own input schema produced.
-  return definition as unknown as ToolDefinition;
+  return definition as ToolDefinition;
 }
 
 /** Declares a prompt. */

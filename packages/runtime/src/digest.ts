@@ -39,3 +39,21 @@ export function stableParams(params: JsonObject): JsonObject {
 export function askDigest(key: string, question: string): string {
   return sha256(`${JSON.stringify(key)} ${question}`);
 }
+
+/** Most texts that a `rememberedSha256` keeps. */
+const REMEMBERED = 1000;
+
+/** `sha256` that remembers: for texts that come again with every request. */
+export function rememberedSha256(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    let digest = known.get(text);
+    if (digest === undefined) {
+      digest = sha256(text);
+      // Names and principals are few; whoever sends many different ones only makes this forget.
+      if (known.size >= REMEMBERED) known.clear();
+      known.set(text, digest);
+    }
+    return digest;
+  };
+}

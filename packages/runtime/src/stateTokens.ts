@@ -8,7 +8,7 @@
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { type Entry, isJsonObject, type JsonObject } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
-import { digestOf, sha256, stableParams } from "./digest.ts";
+import { digestOf, rememberedSha256, sha256, stableParams } from "./digest.ts";
 import type { Logger } from "./logger.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { RunRequest } from "./runtimeTypes.ts";
@@ -84,6 +84,7 @@ export class StateTokens {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #maxBytes: number;
+  readonly #digest = rememberedSha256();
 
   constructor(sealer: StateSealer, audience: string, clock: Clock, log: Logger, maxBytes: number) {
     this.#sealer = sealer;
@@ -97,8 +98,8 @@ export class StateTokens {
   bindingOf(request: RunRequest): StateBinding {
     return {
       audience: this.#audience,
-      operation: sha256(`${request.method} ${request.target}`),
-      principal: sha256(request.caller.principal),
+      operation: this.#digest(`${request.method} ${request.target}`),
+      principal: this.#digest(request.caller.principal),
       params: digestOf(stableParams(request.params)),
     };
   }
