@@ -57,8 +57,13 @@ function holderOf(pid: number, inodes: Set<string>): PortHolder | undefined {
     });
     if (!holds) return undefined;
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-    return { pid, command: command.slice(0, 120) };
+    return { pid, command: shortened(command) };
   } catch {
     return undefined;
   }
+}
+
+/** The program is named at the beginning of a command, what it was told at the end; flags for node stand between. */
+function shortened(command: string): string {
+  return command.length <= 120 ? command : `${command.slice(0, 40)} … ${command.slice(-77)}`;
 }
