@@ -1,9 +1,10 @@
 /**
  * The `reprise` command as a person starts it: the real program, its streams, its exit code.
  */
+import { fileURLToPath } from "node:url";
 import { type Child, type Ended, startCommand, startNode } from "./childProcess.ts";
 
-const program = "packages/reprise/bin/reprise.js";
+const program = fileURLToPath(new URL("../../packages/reprise/bin/reprise.js", import.meta.url));
 
 /** Runs the command to its end; `typed` is what comes over standard input, which then ends. */
 export async function runReprise(
