@@ -1,11 +1,13 @@
 /**
  * The `reprise` command: reads flags, calls functions, sets the exit code. Nothing else is done here.
+ *
+ * What serves is loaded by the command that serves: a call from a terminal should not wait for a database and an HTTP
+ * server to load.
  */
 
 import { runCall, runResume } from "@reprise/client";
 import { isRepriseError } from "@reprise/errors";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { dev } from "./dev.ts";
 import { requireNode } from "./nodeVersion.ts";
 
 const FAILED = 2;
@@ -73,6 +75,7 @@ function command(): Command {
         flags: { port: number; host?: string; data: string; store?: "none"; logLevel: string },
       ) => {
         const { port, host, data, store, logLevel } = flags;
+        const { dev } = await import("./dev.ts");
         await dev(file, { port, host, data, store, logLevel }, (text) =>
           process.stdout.write(`${text}\n`),
         );
