@@ -12,7 +12,7 @@
  * J4 The end of the attempt is decided only at such a turn as well.
  * J5 An entry that nobody asks for is never passed over, except a read, whose value no effect depends on by itself; it
  *    is kept and given to a later request of its name, as soon as the entry at the cursor can't be delivered.
- * J6 After `end`, nothing is delivered or started.
+ * J6 After `end` or a mismatch, nothing is delivered or started.
  */
 import { type Entry, nameOf, type OperationKind, operationOf } from "./entry.ts";
 
@@ -147,10 +147,14 @@ export class ReplayCursor {
 
   /** Nothing is delivered or started afterwards. */
   end(): void {
+    this.#halt();
+    this.#waiting.clear();
+  }
+
+  #halt(): void {
     this.#ended = true;
     this.#cancelTurn?.();
     this.#cancelTurn = undefined;
-    this.#waiting.clear();
   }
 
   #turn(): void {
@@ -211,7 +215,8 @@ export class ReplayCursor {
   #report(entry: Entry, reason: string): void {
     const asked = this.waiting.map(({ kind, name }) => ({ kind, name }));
     const index = this.#position;
-    this.end();
+    // What waits is kept until `end`: the attempt has to reject it.
+    this.#halt();
     this.#events.mismatch({ entry, index, asked, reason });
   }
 }

@@ -222,6 +222,15 @@ describe("calls at bad moments", () => {
     expect(run.log).toEqual([]);
   });
 
+  test("what waits at a mismatch is still known, so that its promises can be rejected", async () => {
+    const run = cursorRun([stepEntry("recorded")]);
+    void run.request("step", "asked instead");
+    run.cursor.settle();
+    await turns(3);
+    expect(run.mismatches).toHaveLength(1);
+    expect(run.cursor.waiting.map((one) => one.name)).toEqual(["asked instead"]);
+  });
+
   test("a withdrawn operation is neither started nor named as waiting", async () => {
     const run = cursorRun([]);
     void run.request("step", "withdrawn");
