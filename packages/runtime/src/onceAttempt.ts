@@ -204,7 +204,10 @@ async function recordOutcome(
     }
     case "mismatched": {
       if (hasRecord) await end({ to: "mismatched" });
-      const versions = { recorded: from.head?.version ?? handler.version, now: handler.version };
+      const versions = {
+        recorded: from.head?.entriesVersion ?? handler.version,
+        now: handler.version,
+      };
       const error = mismatchError(ended.mismatch, handler.label, versions);
       deps.log.error(
         { err: error, run: from.origin().runId },

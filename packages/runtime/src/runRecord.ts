@@ -165,6 +165,8 @@ export interface RunHead {
   readonly version: string;
   /** Handler version of the attempt that asked `pending`. */
   readonly askedVersion: string;
+  /** Handler version of the attempt that recorded the newest entry: what a mismatch reports. */
+  readonly entriesVersion: string;
   readonly mismatchedAt: number | undefined;
   /** The key is free: the next first call starts a new run. */
   readonly keyFree: boolean;

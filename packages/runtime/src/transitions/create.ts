@@ -39,6 +39,7 @@ export function newHead(
     sequence: 0,
     version,
     askedVersion: version,
+    entriesVersion: version,
     mismatchedAt: undefined,
     keyFree: false,
     stateGivenOut: false,

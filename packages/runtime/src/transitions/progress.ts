@@ -93,6 +93,7 @@ export function applyProgress(head: RunHead, progress: Progress): RunHead {
     // Entries come only after the whole journal fitted: this instance went on, a later mismatch is another one.
     mismatchedAt: progress.entries.length > 0 ? undefined : head.mismatchedAt,
     entryCount: head.entryCount + progress.entries.length,
+    entriesVersion: progress.entries.length > 0 ? head.version : head.entriesVersion,
     stepStarted: head.stepStarted || progress.stepStarts,
     stepCompleted: head.stepCompleted || completes,
     marks: applyMarks(head.marks, progress.marks),
