@@ -9,11 +9,11 @@
 import { defineServer, prompt, type ServeOptions, type ServerDefinition, tool } from "reprise";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { alterTokens } from "../../packages/request-state/test/support/tamper.ts";
 import { capturedLog } from "../support/capturedLog.ts";
 import { movableClock, serveComposed } from "../support/composed.ts";
 import { longRun, seed } from "../support/config.ts";
 import { accepted, RawClient, type RawReply, type RawRequest } from "../support/rawMcp.ts";
+import { alterTokens } from "../support/tamper.ts";
 import { serveForTest, temporaryFolder } from "../support/temporary.ts";
 
 const alterations = longRun ? 100_000 : 5_000;

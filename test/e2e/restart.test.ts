@@ -86,7 +86,7 @@ describe("an open question survives", () => {
 
 /** A server in a process of its own; its URL is the first line it prints. */
 async function startTaker(...args: readonly string[]): Promise<{ url: string; child: Child }> {
-  const child = startNode([...fromSource, "test/support/takerProcess.ts", ...args]);
+  const child = startNode([...fromSource, "test/support/taker/main.ts", ...args]);
   onTestFinished(async () => {
     await child.stop();
   });

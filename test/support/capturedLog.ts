@@ -4,7 +4,7 @@
 import type { ServeOptions } from "reprise";
 
 /** One log line. */
-export interface LogEntry {
+interface LogEntry {
   readonly level: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;

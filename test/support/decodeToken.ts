@@ -9,7 +9,7 @@ const shortestNested = 12;
 const deepest = 4;
 
 /** All readable forms of a token, the token itself first. */
-export function readableForms(token: string): readonly string[] {
+function readableForms(token: string): readonly string[] {
   const forms = new Set<string>();
   const read = (text: string, depth: number): void => {
     if (forms.has(text) || depth > deepest) return;

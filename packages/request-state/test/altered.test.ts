@@ -1,7 +1,7 @@
 import { createStateSealer, keysFromSecrets } from "@reprise/request-state";
 import { expect, it } from "vitest";
+import { alterationKinds, alterTokens } from "../../../test/support/tamper.ts";
 import { binding, causeOf, input, NOW_MS, OTHER_SECRET, SECRET } from "./support/fixtures.ts";
-import { alterationKinds, alterTokens } from "./support/tamper.ts";
 
 const COUNT = 100_000;
 

@@ -1,8 +1,8 @@
 import { createStateSealer, keysFromSecrets, type SealedPayload } from "@reprise/request-state";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { alterTokens } from "../../../test/support/tamper.ts";
 import { binding, causeOf, NOW_MS, OTHER_SECRET, SECRET } from "./support/fixtures.ts";
-import { alterTokens } from "./support/tamper.ts";
 
 const keys = keysFromSecrets([SECRET, OTHER_SECRET]);
 const payloads: fc.Arbitrary<SealedPayload> = fc

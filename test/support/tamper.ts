@@ -1,7 +1,7 @@
 /**
  * Makes altered tokens from genuine ones: what an attacker without a key can do, in bulk and repeatably.
  *
- * Used by this package's test and by any end-to-end test that holds tokens as a client does. It needs no key and
+ * Used by the tests of packages/request-state and by end-to-end tests, which hold tokens as a client does. It needs no key and
  * knows only what a client can read. The same seed and tokens give the same alterations in the same order.
  *
  * 1. No result equals one of the genuine tokens given, so accepting any result is a failure.

@@ -1,5 +1,5 @@
 /**
- * A server that asks before it takes, as a program: `takerProcess.ts DATA_DIR`, or `none` for no store.
+ * A server that asks before it takes, as a program: `taker/main.ts DATA_DIR`, or `none` for no store.
  *
  * Says its URL as the first line, and in its results which process did the taking. Ends on SIGTERM. Leases and joins
  * last longer than a client's patience, so that a joiner whom nobody wakes is one who fails.
