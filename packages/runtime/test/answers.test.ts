@@ -173,7 +173,9 @@ describe("answers that nobody asked for", () => {
   test("3.8: never feed confirm and elicitUrl", async () => {
     const h = serving(
       async (ctx) =>
-        String(await Promise.all([ctx.confirm("?"), ctx.elicitUrl("?", "https://a.example/")])),
+        JSON.stringify(
+          await Promise.all([ctx.confirm("?"), ctx.elicitUrl("?", "https://a.example/")]),
+        ),
       "repeatable",
     );
     const asked = question(

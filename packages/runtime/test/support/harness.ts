@@ -3,7 +3,7 @@
  *
  * Nothing waits for real time. `settled` lets everything run that needs no timer; `advance` moves the time and does the same.
  */
-import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { JsonObject } from "@reprise/journal";
 import { createStateSealer, keysFromSecrets } from "@reprise/request-state";
 import {
   anonymous,
@@ -213,6 +213,21 @@ export async function settled(): Promise<void> {
   for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Calls, then answers each question with the next set of answers. */
+export async function dialogue(
+  h: Harness,
+  name: string,
+  rounds: readonly Record<string, unknown>[],
+  options: CallOptions = {},
+): Promise<RunReply> {
+  let reply = await h.call(name, options);
+  for (const inputResponses of rounds) {
+    const { requestState } = question(reply);
+    reply = await h.call(name, { ...options, requestState, inputResponses });
+  }
+  return reply;
+}
+
 export type Question = Extract<RunReply, { kind: "input_required" }>;
 
 /** The reply as a question; fails the test when it is none. */
@@ -224,8 +239,8 @@ export function question(reply: RunReply): Question {
 /** The text of a completed tool call; fails the test when it is none. */
 export function text(reply: RunReply): string {
   if (reply.kind !== "complete") throw new Error(`no result but ${show(reply)}`);
-  const [first] = reply.result["content"] as readonly { readonly text?: JsonValue }[];
-  return String(first?.text);
+  const [first] = reply.result["content"] as readonly { readonly text?: string }[];
+  return first?.text ?? "";
 }
 
 /** The code of an error reply; fails the test when it is none. */
