@@ -1,0 +1,212 @@
+import {
+  prompt,
+  resource,
+  resourceTemplate,
+  type ServerDefinition,
+  type ToolDefinition,
+  tool,
+} from "@reprise/runtime";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { startHarness } from "./support/harness.ts";
+
+const description = "d";
+const handler = (): string => "x";
+const catalogOf = (server: Partial<ServerDefinition>) => startHarness(server).runtime.catalog;
+const one = (options: Partial<ToolDefinition>) =>
+  catalogOf({ tools: [tool({ name: "t", description, handler, ...options } as ToolDefinition)] })
+    .tools[0];
+
+describe("once or repeatable", () => {
+  test.each([
+    ["a tool", {}, "once", "default for tools"],
+    ["a read-only tool", { annotations: { readOnlyHint: true } }, "repeatable", "readOnlyHint"],
+    ["an idempotent tool", { annotations: { idempotentHint: true } }, "once", "default for tools"],
+    [
+      "a read-only tool with a key",
+      { annotations: { readOnlyHint: true }, idempotency: { key: () => "k" } },
+      "once",
+      "it has an idempotency key",
+    ],
+    ["a declared tool", { effects: "repeatable" }, "repeatable", "declared"],
+    [
+      "a read-only tool that declares once",
+      { annotations: { readOnlyHint: true }, effects: "once" },
+      "once",
+      "declared",
+    ],
+  ] as readonly (readonly [string, Partial<ToolDefinition>, string, string])[])(
+    "%s with %j is %s: %s",
+    (_name, options, effects, effectsReason) => {
+      expect(one(options)?.handler).toMatchObject({ effects, effectsReason });
+    },
+  );
+
+  test("prompts and resources are repeatable by default", () => {
+    const catalog = catalogOf({
+      prompts: [prompt({ name: "p", description, handler })],
+      resources: [resource({ uri: "a://b", name: "r", handler })],
+      resourceTemplates: [resourceTemplate({ uriTemplate: "a://b/{id}", name: "rt", handler })],
+    });
+    const all = [...catalog.prompts, ...catalog.resources, ...catalog.resourceTemplates];
+    expect(all.map((entry) => entry.handler.effects)).toEqual([
+      "repeatable",
+      "repeatable",
+      "repeatable",
+    ]);
+  });
+});
+
+describe("definitions that can't be used", () => {
+  const dup = tool({ name: "t", description, handler });
+  test.each([
+    ["two tools of one name", { tools: [dup, dup] }, '"t"'],
+    [
+      "a name with a blank",
+      { tools: [tool({ name: "my tool", description, handler })] },
+      "my tool",
+    ],
+    [
+      "a name that is too long",
+      { tools: [tool({ name: "x".repeat(129), description, handler })] },
+      "x",
+    ],
+    [
+      "a key on a repeatable tool",
+      {
+        tools: [
+          tool({
+            name: "t",
+            description,
+            handler,
+            effects: "repeatable",
+            idempotency: { key: () => "k" },
+          }),
+        ],
+      },
+      "repeatable",
+    ],
+    [
+      "arguments that are no object",
+      { tools: [tool({ name: "t", description, handler, input: { type: "string" } })] },
+      '"t"',
+    ],
+    [
+      "a broken JSON Schema",
+      {
+        tools: [tool({ name: "t", description, handler, input: { type: "object", required: 5 } })],
+      },
+      '"t"',
+    ],
+    [
+      "an external $ref",
+      {
+        tools: [
+          tool({
+            name: "t",
+            description,
+            handler,
+            input: { type: "object", properties: { a: { $ref: "https://a.example/s.json" } } },
+          }),
+        ],
+      },
+      '"t"',
+    ],
+    [
+      "a resource without an absolute URI",
+      { resources: [resource({ uri: "/x", name: "r", handler })] },
+      "/x",
+    ],
+  ] as readonly (readonly [string, Partial<ServerDefinition>, string])[])(
+    "%s is DEFINITION_INVALID at start and named",
+    (_name, server, named) => {
+      expect(() => catalogOf(server)).toThrow(
+        expect.objectContaining({
+          code: "DEFINITION_INVALID",
+          message: expect.stringContaining(named) as string,
+        }) as Error,
+      );
+    },
+  );
+
+  test("a schema that can't become JSON Schema says what to install", () => {
+    const foreign = {
+      "~standard": { version: 1, vendor: "oldlib", validate: (value: unknown) => ({ value }) },
+    } as const;
+    expect(() => one({ input: foreign })).toThrow(
+      expect.objectContaining({
+        code: "SCHEMA_UNSUPPORTED",
+        message: expect.stringMatching(/oldlib.*install/) as string,
+      }) as Error,
+    );
+  });
+});
+
+describe("arguments", () => {
+  test("a Standard Schema gives its defaults and transformations to the handler", async () => {
+    const entry = one({
+      input: z.object({ n: z.number().default(3), s: z.string().transform((text) => text.length) }),
+    });
+    expect(await entry?.handler.checkArgs({ s: "four" })).toEqual({
+      ok: true,
+      args: { n: 3, s: 4 },
+    });
+  });
+
+  test("what is wrong with them is one line that names the argument", async () => {
+    const entry = one({ input: z.object({ at: z.object({ n: z.number() }) }) });
+    expect(await entry?.handler.checkArgs({ at: { n: "x" } })).toEqual({
+      ok: false,
+      message: expect.stringMatching(/^at\.n: /) as string,
+    });
+  });
+
+  test("plain JSON Schema is published as it is, and judges them", async () => {
+    const input = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+    const entry = one({ input });
+    expect(entry?.wire).toMatchObject({ name: "t", inputSchema: input });
+    expect(await entry?.handler.checkArgs({ n: 1.5 })).toMatchObject({ ok: false });
+    expect(await entry?.handler.checkArgs({ n: 1 })).toEqual({ ok: true, args: { n: 1 } });
+  });
+
+  test("a tool without input takes none", async () => {
+    expect(await one({})?.handler.checkArgs(undefined)).toMatchObject({ ok: true });
+    expect(await one({})?.handler.checkArgs({ extra: 1 })).toMatchObject({ ok: false });
+  });
+});
+
+describe("looking things up", () => {
+  const catalog = catalogOf({
+    tools: [tool({ name: "t", description, handler })],
+    resources: [resource({ uri: "a://users/me", name: "me", handler })],
+    resourceTemplates: [
+      resourceTemplate({
+        uriTemplate: "a://users/{id}",
+        name: "user",
+        handler,
+        complete: { id: () => ["ann"] },
+      }),
+    ],
+  });
+
+  test.each(["__proto__", "constructor", "T", ""])("no tool is called %j", (name) => {
+    expect(catalog.findTool(name)).toBeUndefined();
+  });
+
+  test("a fixed resource comes before a template, which gives its variables", () => {
+    expect(catalog.findResource("a://users/me")?.handler.kind).toBe("resource");
+    expect(catalog.findResource("a://users/ann")).toMatchObject({
+      args: { id: "ann", uri: "a://users/ann" },
+    });
+    expect(catalog.findResource("a://nobody/ann")).toBeUndefined();
+  });
+
+  test("completions are found by template and argument only", () => {
+    const ref = { type: "ref/resource", uri: "a://users/{id}" } as const;
+    expect(catalog.findCompletion(ref, "id")).toBeTypeOf("function");
+    expect(catalog.findCompletion(ref, "constructor")).toBeUndefined();
+    expect(
+      catalog.findCompletion({ type: "ref/prompt", name: "a://users/{id}" }, "id"),
+    ).toBeUndefined();
+  });
+});
