@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { fromSource, startNode } from "../support/childProcess.ts";
 import {
   type Answer,
   type Asked,
@@ -14,6 +15,7 @@ import {
   yes,
 } from "../support/officialClient.ts";
 import { type ShopProcess, startShop } from "../support/shopProcess.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 let shop: ShopProcess;
 const clients: OfficialClient[] = [];
@@ -46,6 +48,39 @@ function inTurn(...answers: readonly Answer[]): () => Answer {
     return next;
   };
 }
+
+describe("the program", () => {
+  test("answers GET /healthz at the MCP port, and JSON arrays at the other", async () => {
+    expect((await fetch(new URL("/healthz", shop.url))).status).toBe(200);
+    for (const what of ["orders", "charges", "refunds", "mails", "bookings"]) {
+      const facts: unknown = await (await fetch(new URL(`/${what}`, shop.outside))).json();
+      expect(Array.isArray(facts), what).toBe(true);
+    }
+    const orders = await shop.orders();
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(orders.length);
+    expect(orders.map(({ status }) => status)).not.toContain("refunded");
+  });
+
+  test.each([
+    ["PORT", () => shop.url],
+    ["SHOP_PORT", () => shop.outside],
+  ])(
+    "ends at once with PORT_IN_USE when %s is taken, and leaves no process behind",
+    async (variable, taken) => {
+      const data = await temporaryFolder();
+      const child = startNode([...fromSource, "services/shop/src/main.ts"], {
+        ...{ PORT: "0", SHOP_PORT: "0", REPRISE_DATA: data },
+        [variable]: new URL(taken()).port,
+      });
+      const { code, stderr } = await child.ended;
+      expect(stderr).toMatch(/^PORT_IN_USE: /);
+      expect(code).toBe(1);
+      // The outside world of a shop holds its directory as long as it lives.
+      const heir = await startShop(data);
+      await heir.stop();
+    },
+  );
+});
 
 describe("refund_order", () => {
   const refund = (client: OfficialClient, orderId: string) =>

@@ -29,9 +29,9 @@ export interface ShopProcess {
   stop(): Promise<void>;
 }
 
-/** Starts services/shop/src/main.ts the way infra/scripts/start.mjs does. */
-export async function startShop(): Promise<ShopProcess> {
-  const data = await mkdtemp(path.join(tmpdir(), "reprise-shop-"));
+/** Starts services/shop/src/main.ts the way infra/scripts/start.mjs does; without `folder` on data of its own. */
+export async function startShop(folder?: string): Promise<ShopProcess> {
+  const data = folder ?? (await mkdtemp(path.join(tmpdir(), "reprise-shop-")));
   const child = startNode([...fromSource, "services/shop/src/main.ts"], {
     PORT: "0",
     SHOP_PORT: "0",
