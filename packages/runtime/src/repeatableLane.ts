@@ -69,9 +69,10 @@ export async function executeRepeatable(
     logLevel: request.logLevel,
     handlerName: handler.label,
   });
-  const running = { stop: () => attempt.stop(undefined, true) };
+  const running = { stop: (reason?: RepriseError) => attempt.stop(reason, true) };
   deps.attempts.add(running);
-  const stopListening = request.isGone ? running.stop : request.onGone(running.stop);
+  const stopListening = request.onGone(() => running.stop());
+  if (request.isGone) running.stop();
   let outcome: AttemptOutcome;
   try {
     outcome = await attempt.run(() => handler.run(request.args, ctx));

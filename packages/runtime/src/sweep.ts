@@ -10,7 +10,7 @@ import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
 import { startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
 import type { RunOrigin } from "./runRecord.ts";
-import type { RunStore } from "./storePort.ts";
+import type { ClaimReply, RunStore } from "./storePort.ts";
 
 const BATCH = 32;
 
@@ -20,6 +20,8 @@ export class Sweeper {
   readonly #store: RunStore;
   #cancel: (() => void) | undefined;
   #closed = false;
+  /** Attempts of this sweep that have not ended. */
+  #running = 0;
 
   constructor(deps: EngineDeps, store: RunStore) {
     this.#deps = deps;
@@ -49,21 +51,33 @@ export class Sweeper {
     });
   }
 
-  /** One sweep. Resolves when every abandoned run that was found has been gone on with as far as it goes. */
+  /**
+   * One sweep. Resolves when every abandoned run that was found is claimed or left alone; attempts go on by themselves, so
+   * that one slow handler does not keep the others waiting.
+   */
   async sweep(): Promise<void> {
-    const abandoned = await this.#store.findAbandoned(BATCH);
-    await Promise.all(abandoned.map((runId) => this.#goOn(runId)));
+    const room = BATCH - this.#running;
+    const abandoned = room > 0 ? await this.#store.findAbandoned(room) : [];
+    await Promise.all(
+      abandoned.map((runId) =>
+        this.#goOn(runId).catch((error: unknown) => {
+          this.#deps.log.warn({ err: error, run: runId }, "a run could not be swept");
+        }),
+      ),
+    );
     if (!this.#closed) await this.#store.removeExpired(BATCH * 8);
   }
 
   async #goOn(runId: string): Promise<void> {
-    const { clock, log, random } = this.#deps;
+    const { clock, random } = this.#deps;
     if (this.#closed) return;
     const known = await this.#store.load(runId);
     if (known === undefined) return;
     const handler = this.#handlerOf(known.origin);
     // Another server's run, or a handler that this release no longer has: an instance that has it goes on.
     if (handler === undefined) return;
+    // Before the claim: what an author's schema does wrong must not cost the run an attempt.
+    const args = await this.#argsOf(handler, known.origin);
     const claimedAt = clock.monotonic();
     const claimed = await this.#store.claimKnown({
       runId,
@@ -72,9 +86,18 @@ export class Sweeper {
       stateExpiresAt: stateExpiry(this.#deps, handler),
       waiterId: undefined,
     });
-    if (claimed.tag !== "CLAIMED") return;
+    if (claimed.tag === "CLAIMED") void this.#attempt(handler, args, claimed, claimedAt);
+  }
+
+  /** Never rejects: `startOnce` gives every failure as an outcome. */
+  async #attempt(
+    handler: RunnableHandler,
+    args: unknown,
+    claimed: Extract<ClaimReply, { tag: "CLAIMED" }>,
+    claimedAt: number,
+  ): Promise<void> {
+    const { clock, log } = this.#deps;
     const { origin, head, entries } = claimed.record;
-    const args = await this.#argsOf(handler, origin);
     const sink = new OnceSink(this.#store, clock, log, claimed.ref, undefined, claimedAt);
     const running = startOnce(this.#deps, sink, {
       handler,
@@ -89,7 +112,10 @@ export class Sweeper {
       notifications: undefined,
       logLevel: undefined,
     });
+    this.#running += 1;
     const outcome = await running.outcome;
+    this.#running -= 1;
+    const { runId } = origin;
     log.info(
       { run: runId, outcome: outcome.kind },
       "a sweep went on with a run whose attempt had died",

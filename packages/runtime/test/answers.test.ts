@@ -82,7 +82,7 @@ describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) 
     }
   });
 
-  test("3.5: an answer to another question is not used: the new one is asked", async () => {
+  test("Q1 3.5: an answer to another question is not used: the new one is asked", async () => {
     let price = 10;
     const h = serving(async (ctx) => String(await ctx.confirm(`Pay ${price}?`)), effects);
     const first = question(await h.call("t"));
@@ -98,7 +98,7 @@ describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) 
     expect(text(reply)).toBe("true");
   });
 
-  test("3.5: a question that changes twice in a row is ASK_UNSTABLE and shows both texts", async () => {
+  test("Q3 3.5: a question that changes twice in a row is ASK_UNSTABLE and shows both texts", async () => {
     let price = 10;
     const h = serving(async (ctx) => String(await ctx.confirm(`Pay ${price++}?`)), effects);
     const first = question(await h.call("t"));

@@ -221,7 +221,7 @@ describe("ends that a handler does not want to know of", () => {
     expect(events).toEqual(["input_required"]);
   });
 
-  test("3.4: a return waits for the steps that were started and not awaited", async () => {
+  test("A3 3.4: a return waits for the steps that were started and not awaited", async () => {
     const h = serving(async (ctx) => {
       void ctx.step("forgotten", () => 1);
       return "returned";
@@ -283,7 +283,7 @@ describe("a schema that throws", () => {
 describe("an undeclared question", () => {
   const noSampling: CallOptions = { capabilities: { elicitation: {} } };
 
-  test("A6: ends the round before anything of it is sent, however the handler takes it", async () => {
+  test("A6 Q2: ends the round before anything of it is sent, however the handler takes it", async () => {
     const h = serving(async (ctx) => {
       const asks = [ctx.confirm("?"), ctx.sample({ messages: [], maxTokens: 1 })];
       return caught(Promise.all(asks));

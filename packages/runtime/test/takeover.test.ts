@@ -82,7 +82,7 @@ describe("an attempt that died", () => {
     expect(JSON.stringify(h.store.snapshot())).toBe(before);
   });
 
-  test("W5: a process that was paused between two steps starts none before the store has renewed its lease", async () => {
+  test("W5 O4: a process that was paused between two steps starts none before the store has renewed its lease", async () => {
     const effects: string[] = [];
     const pause = deferred();
     const server = {

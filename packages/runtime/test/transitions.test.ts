@@ -83,7 +83,7 @@ describe("progress", () => {
     assert.equal(write?.head.entryCount, 2);
   });
 
-  test("a lower or equal sequence is a re-send, whatever it carries", () => {
+  test("R2: a lower or equal sequence is a re-send, whatever it carries", () => {
     run.keep(append(run.stored(), ref, progress(5), run.env()));
     for (const sequence of [0, 1, 4, 5]) {
       const again = append(
@@ -96,7 +96,7 @@ describe("progress", () => {
     }
   });
 
-  test("epoch and token must both be the newest attempt's", () => {
+  test("R1: epoch and token must both be the newest attempt's", () => {
     for (const wrong of [{ epoch: 0 }, { epoch: 2 }, { token: "" }, { token: "t2" }]) {
       const stale = { ...ref, ...wrong };
       const env = run.env();
@@ -159,7 +159,7 @@ describe("waiters", () => {
 });
 
 describe("claims", () => {
-  test("a contradiction is found in every status, before anything else is decided", () => {
+  test("K2: a contradiction is found in every status, before anything else is decided", () => {
     create({ end: waitingFor("a") });
     const claim = run.keep(claimRound(run.stored(), round(1, { answers: yes }), run.env()));
     assert.equal(claim.tag, "CLAIMED");
@@ -188,7 +188,7 @@ describe("claims", () => {
     }
   });
 
-  test("the sixth death of a round parks it, and its possible step is remembered", () => {
+  test("K5: the sixth death of a round parks it, and its possible step is remembered", () => {
     create({ progress: progress(1, { stepStarts: true }) });
     for (let death = 0; death < MAX_TAKEOVERS; death += 1) {
       run.now += LEASE_MS;
@@ -210,7 +210,7 @@ describe("claims", () => {
     assert.equal(claimKnown(run.stored(), round(0), run.env()).reply.tag, "PARKED");
   });
 
-  test("what an attempt took from a mismatched one stays when the next one mismatches at once", () => {
+  test("R3: what an attempt took from a mismatched one stays when the next one mismatches at once", () => {
     create({ end: waitingFor("a") });
     run.keep(claimRound(run.stored(), round(1, { answers: yes }), run.env()));
     for (let epoch = 2; epoch < 5; epoch += 1) {
@@ -234,7 +234,7 @@ describe("claims", () => {
 });
 
 describe("first calls", () => {
-  test("run and key are written in one transition and expire together", () => {
+  test("F1: run and key are written in one transition and expire together", () => {
     const made = claimFirst(undefined, undefined, first(), run.env());
     assert.ok(made.write?.origin && made.key);
     assert.equal(made.key.expiresAt, made.write.head.expiresAt);
@@ -247,7 +247,7 @@ describe("first calls", () => {
     assert.deepEqual(reply, { reply: { tag: "LOST", reason: "missing" } });
   });
 
-  test("an expired key starts anew and still counts its generation up", () => {
+  test("F2: an expired key starts anew and still counts its generation up", () => {
     run.keep(claimFirst(undefined, undefined, first(), run.env()));
     run.now += RETENTION_MS + 1;
     const reply = run.keep(claimFirst(run.key, run.stored(), first({ idSuffix: "y" }), run.env()));
@@ -266,7 +266,7 @@ describe("first calls", () => {
     assert.equal(run.known.response, undefined);
   });
 
-  test("another caller's refusal says nothing of the run but whether it is done", () => {
+  test("F3: another caller's refusal says nothing of the run but whether it is done", () => {
     run.keep(claimFirst(undefined, undefined, first({ perCaller: false }), run.env()));
     const theirs = first({ perCaller: false, principal: "bob", argsDigest: "other" });
     const reply = claimFirst(run.key, run.stored(), theirs, run.env());
