@@ -233,6 +233,12 @@ function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
         enter("step");
         functionOf("step", name, fn);
         const checked = stepOptionsOf(name, options);
+        if (!facts.keepsMarks && (checked.onUncertain ?? "retry") !== "retry") {
+          throw new RepriseError(
+            "DEFINITION_INVALID",
+            `step "${name}" of ${facts.handlerName}: onUncertain other than "retry" needs a store; this server has store: "none"`,
+          );
+        }
         attempt.claimName("step", name, "in a loop, put the item into the name");
         return requestStep(attempt, facts, name, fn, checked);
       }),

@@ -98,6 +98,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     client: from.client,
     notifications: from.notifications,
     logLevel: from.logLevel,
+    keepsMarks: true,
     handlerName: handler.label,
   });
   const running = { stop: (reason?: RepriseError) => attempt.stop(reason) };

@@ -55,6 +55,8 @@ export class StepOperation implements Pending {
   readonly #mark: () => StepMark | undefined;
   readonly #run: () => Promise<StepOutcome>;
   #phase: "waiting" | "preparing" | "prepared" | "running" | "done" = "waiting";
+  /** This operation wrote the step's first mark. */
+  #marked = false;
 
   /**
    * @param mark the mark to write before the function is entered; undefined under `"retry"`
@@ -83,6 +85,9 @@ export class StepOperation implements Pending {
   }
 
   reject(reason: unknown): void {
+    // Announced and never entered: the next attempt must not take it for a step that may have happened.
+    const isEntered = this.isRunning || this.#phase === "waiting";
+    if (this.#marked && !isEntered) this.#host.recorder.noteMark(this.name, null);
     this.#settlers.reject(reason);
   }
 
@@ -97,8 +102,7 @@ export class StepOperation implements Pending {
     if (this.#phase === "preparing" || this.isRunning) return true;
     if (!this.#host.mayStart()) return false;
     const { recorder } = this.#host;
-    const durable =
-      this.#phase === "waiting" ? recorder.beforeStep(this.name, this.#mark()) : undefined;
+    const durable = this.#phase === "waiting" ? this.#announce() : undefined;
     const ready = durable ?? recorder.confirm();
     if (ready !== undefined) {
       this.#phase = "preparing";
@@ -108,6 +112,14 @@ export class StepOperation implements Pending {
     this.#phase = "running";
     this.#record();
     return true;
+  }
+
+  /** Everything before the step, and its mark, become durable; undefined when they are. */
+  #announce(): Promise<void> | undefined {
+    const { recorder } = this.#host;
+    const mark = this.#mark();
+    this.#marked = mark !== undefined && !recorder.isMarked(this.name);
+    return recorder.beforeStep(this.name, mark);
   }
 
   #whenReady(ready: Promise<void>): void {

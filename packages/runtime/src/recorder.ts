@@ -77,6 +77,11 @@ export class Recorder {
     return this.#openMarks.size > 0;
   }
 
+  /** Whether the step has an open mark, of this attempt or an earlier one. */
+  isMarked(step: string): boolean {
+    return this.#openMarks.has(step);
+  }
+
   /** A read or an answer: visible when its turn comes, durable later. */
   note(entry: Entry): void {
     this.#items.push({ entry, waitsForStore: false });

@@ -67,6 +67,8 @@ export async function executeRepeatable(
     client: request.client,
     notifications: growing(request.notifications),
     logLevel: request.logLevel,
+    // A handler that is declared repeatable says itself that a step may happen again.
+    keepsMarks: handler.effects === "repeatable",
     handlerName: handler.label,
   });
   const running = { stop: (reason?: RepriseError) => attempt.stop(reason, true) };

@@ -16,6 +16,8 @@ export interface RunFacts {
   readonly client: ClientIdentity;
   readonly notifications: NotificationSink | undefined;
   readonly logLevel: LogLevel | undefined;
+  /** Whether a mark outlives the attempt; without one, only `"retry"` can be kept. */
+  readonly keepsMarks: boolean;
   /** Words for errors, such as `tool "refund_order"`. */
   readonly handlerName: string;
 }

@@ -150,6 +150,29 @@ describe("when the last request that waits is gone", () => {
     expect(h.store.snapshot().runs[0]?.head.marks).toHaveProperty("s");
   });
 
+  test("A4: a step that was announced and not entered leaves no doubt behind, under fail as well", async () => {
+    const held = deferred();
+    let effects = 0;
+    const h = keyed(async (ctx) => {
+      await ctx.step("s", () => (effects += 1), { onUncertain: "fail" });
+      return "whole";
+    });
+    h.traffic.after = async (method) => {
+      if (method === "append") await held.promise;
+    };
+    const gone = sender();
+    const reply = h.call("t", { gone });
+    await settled();
+    expect(h.store.snapshot().runs[0]?.head.marks).toHaveProperty("s");
+    gone.leave();
+    await settled();
+    held.resolve();
+    expect(code(await reply)).toBe("INTERRUPTED");
+    expect(h.store.snapshot().runs[0]?.head.marks).toEqual({});
+    expect(text(await h.call("t"))).toBe("whole");
+    expect(effects).toBe(1);
+  });
+
   test("a handler that ignores its signal has the grace; what it does later is not part of the run", async () => {
     const release = deferred();
     const h = keyed(async (ctx) => {

@@ -111,6 +111,27 @@ describe("a server without a store", () => {
     expect(await h.runtime.health()).toEqual({ ok: true });
   });
 
+  test("refuses a step of a once handler that must not be tried again, before it runs", async () => {
+    let ran = false;
+    const body = tool({
+      name: "t",
+      description,
+      handler: (_args, ctx) =>
+        ctx.step(
+          "s",
+          () => {
+            ran = true;
+            return "x";
+          },
+          { onUncertain: "fail" },
+        ),
+    });
+    const h = startHarness({ tools: [body] }, { store: "none" });
+    expect(text(await h.call("t"))).toMatch(/step "s" of tool "t".*DEFINITION_INVALID/);
+    expect(ran).toBe(false);
+    expect(text(await startHarness({ tools: [body] }).call("t"))).toBe("x");
+  });
+
   test("refuses idempotency keys at start", () => {
     const keyed = tool({
       name: "t",
