@@ -106,13 +106,15 @@ export const takeoverCases: readonly StoreCase[] = [
     },
   },
   {
-    title: "a step that the dead attempt may have started is remembered as possibly open",
+    title:
+      "a step that the dead attempt may have started is remembered as possibly open, since its claim",
     run: async (harness) => {
       const store = await harness.open();
       await createRunning(store, "quiet");
+      // Not since the last write: a step that started earlier may still have been running then.
+      const since = harness.now();
       const ref = await createRunning(store, "busy");
       await harness.advance(10);
-      const since = harness.now();
       expectTag(await store.append(ref, progress(2, { stepStarts: true })), "OK");
       await harness.advance(store.leaseMs + 1);
       const quiet = claimed(await store.claimKnown(known(harness, "quiet", "w2"))).record.head;
