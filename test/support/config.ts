@@ -13,6 +13,13 @@ export const longRun: boolean = process.env["REPRISE_TEST_LONG"] === "1";
 /** The seed of everything drawn at random in this run, 0 to 2^31 - 1. Print it beside what it decided. */
 export const seed: number = parseSeed(process.env["REPRISE_TEST_SEED"]);
 
+/** The one random case to play, by the number that its failure printed; undefined: all. */
+export const onlyCase: number | undefined = parseCase(process.env["REPRISE_TEST_CASE"]);
+
+function parseCase(text: string | undefined): number | undefined {
+  return text === undefined || text === "" ? undefined : parseSeed(text);
+}
+
 function parseSeed(text: string | undefined): number {
   if (text === undefined || text === "") {
     // Chosen once in the parent of all workers and handed on, so that every suite of a run shares it.

@@ -1,0 +1,208 @@
+/**
+ * One case: a random program, a run of it in trouble, and the judgement. A number says all of it.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject, type JsonObject } from "@reprise/journal";
+import { Client, Violation } from "./client.ts";
+import type { Fleet, FleetOptions } from "./fleet.ts";
+import { deployOf, newProgram } from "./generate.ts";
+import type { Said } from "./handler.ts";
+import type { Reply } from "./instance.ts";
+import { type Outcome, outcomesOf } from "./model.ts";
+import { doneIn, judgeLog, judgeRecord, runsOf } from "./oracle.ts";
+import { type Program, printed } from "./program.ts";
+import { type Draw, drawFrom } from "./random.ts";
+
+/** What a case was made of, for the sums at the end. */
+export interface CaseReport {
+  readonly codes: readonly string[];
+  readonly crashes: number;
+  readonly pauses: number;
+  readonly storeFailures: number;
+  readonly disconnects: number;
+  readonly effects: number;
+  readonly repeatedEffects: number;
+  readonly questions: number;
+  readonly deployed: boolean;
+  readonly lostRecords: number;
+}
+
+interface Made {
+  readonly programs: readonly Program[];
+  readonly outcomes: readonly Outcome[];
+  readonly what: string;
+  readonly keyed: boolean;
+}
+
+/** Plays the case of a seed on a fleet. @throws Error that shows the program and everything that happened */
+export async function playCase(
+  seed: number,
+  open: (options: FleetOptions) => Fleet,
+): Promise<CaseReport> {
+  const draw = drawFrom(seed);
+  const made = make(draw);
+  const fleet = open({ programs: made.programs, keyed: made.keyed, draw });
+  const client = new Client(fleet, made.programs, made.keyed, draw);
+  let lostRecords = 0;
+  try {
+    try {
+      const ending = await client.converse();
+      if (ending.kind === "complete") {
+        await judgeEnd(client, fleet, made, ending.result);
+        if (draw.chance(20)) lostRecords = await loseRecord(client, fleet);
+      }
+    } finally {
+      await fleet.close();
+    }
+    judgeLog(fleet.world, made.programs);
+    return reportOf(client, fleet, lostRecords);
+  } catch (error) {
+    throw new Error(story(seed, made, client, fleet, error), { cause: error });
+  }
+}
+
+function make(draw: Draw): Made {
+  for (;;) {
+    const program = newProgram(draw);
+    const keyed = draw.chance(60);
+    const deploy = draw.chance(35) ? deployOf(program, draw) : undefined;
+    const programs = deploy === undefined ? [program] : [program, deploy.program];
+    const outcomes = programs.map(outcomesOf);
+    if (outcomes.includes(undefined)) continue;
+    const what = deploy?.what ?? "no deploy";
+    return { programs, outcomes: outcomes.flatMap((some) => some ?? []), what, keyed };
+  }
+}
+
+/** The result is one of the model's, and stays what it is whoever asks again. */
+async function judgeEnd(
+  client: Client,
+  fleet: Fleet,
+  made: Made,
+  result: JsonObject,
+): Promise<void> {
+  const { run } = judgeResult(fleet, made, result);
+  await fleet.resume();
+  await fleet.pass(1_000);
+  // A first call that was held up until the run had failed goes on from its failed step, and so it should.
+  const response = (await fleet.peek(run))?.head.response;
+  const isLast = response?.kind === "complete" && isDeepStrictEqual(response.result, result);
+  if (isLast || !made.keyed) await judgeRepeats(client, fleet, run, result);
+  for (const each of runsOf(fleet.world)) judgeRecord(fleet.world, each, await fleet.peek(each));
+  if (!made.keyed || !isLast) return;
+  const record = await fleet.peek(run);
+  if (record === undefined) return;
+  const { head } = record;
+  const again = await client.callAgain();
+  if (head.keyFree) {
+    const isNew = again.kind === "question" || saidIn(again)?.run !== run;
+    if (!isNew) throw new Violation("the key is free, and the next call got the old run");
+  } else if (head.status === "completed" && head.stepCompleted) {
+    requireSame(again, result, "the first call again");
+  } else if (head.status === "failed") {
+    const ending = again.kind === "complete" ? again : await client.converse();
+    if (ending.kind === "complete") judgeResult(fleet, made, ending.result);
+  }
+}
+
+function judgeResult(fleet: Fleet, made: Made, result: JsonObject): Said {
+  const said = saidIn({ kind: "complete", result });
+  if (said === undefined)
+    throw new Violation(`no result of the program: ${JSON.stringify(result)}`);
+  const kind = result["isError"] === true ? "threw" : "returned";
+  const done = doneIn(fleet.world, said.run);
+  const fitting = made.outcomes.filter((one) => one.kind === kind && one.value === said.value);
+  if (fitting.length === 0) {
+    throw new Violation(`${kind} ${said.value}, which no undisturbed run comes to`);
+  }
+  if (!fitting.some(({ must }) => [...must].every((step) => done.has(step)))) {
+    throw new Violation(`the result is there, a step is not: ${[...done].join(", ")} were done`);
+  }
+  return said;
+}
+
+async function judgeRepeats(
+  client: Client,
+  fleet: Fleet,
+  run: string,
+  result: JsonObject,
+): Promise<void> {
+  const before = fleet.world.log.filter(({ is }) => is === "attempt").length;
+  const questions = client.history;
+  const replies = await client.retryAll();
+  let repeated = 0;
+  replies.forEach((reply, index) => {
+    if (questions[index]?.run !== run) return;
+    repeated += 1;
+    requireSame(reply, result, `round ${questions[index]?.round} again`);
+  });
+  const after = fleet.world.log.filter(({ is }) => is === "attempt").length;
+  if (repeated === replies.length && after !== before) {
+    throw new Violation("a finished round was executed again");
+  }
+}
+
+/** A state whose record is missing, or older than the state, is never run. */
+async function loseRecord(client: Client, fleet: Fleet): Promise<number> {
+  const retry = client.newestRetry;
+  if (retry === undefined) return 0;
+  const before = fleet.world.log.length;
+  const reply = await fleet.sendElsewhere(retry.call);
+  if (reply.kind !== "error" || reply.code !== "RUN_LOST") {
+    throw new Violation(`a state whose record is missing got ${JSON.stringify(reply)}`);
+  }
+  if (fleet.world.log.slice(before).some(({ is }) => is === "attempt")) {
+    throw new Violation("a state whose record is missing was run");
+  }
+  return 1;
+}
+
+function requireSame(reply: Reply, result: JsonObject, what: string): void {
+  const text = reply.kind === "complete" ? JSON.stringify(reply.result) : JSON.stringify(reply);
+  if (text !== JSON.stringify(result)) {
+    throw new Violation(`${what} got ${text} instead of ${JSON.stringify(result)}`);
+  }
+}
+
+function saidIn(reply: Reply): Said | undefined {
+  const result = reply.kind === "complete" ? reply.result : {};
+  const [first] = Array.isArray(result["content"]) ? result["content"] : [];
+  const text = isJsonObject(first ?? null) ? (first as JsonObject)["text"] : undefined;
+  try {
+    return typeof text === "string" ? (JSON.parse(text) as Said) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function reportOf(client: Client, fleet: Fleet, lostRecords: number): CaseReport {
+  const { log } = fleet.world;
+  const count = (is: string): number => log.filter((one) => one.is === is).length;
+  const repeated = log.filter((one) => one.is === "done" && one.repeated).length;
+  return {
+    codes: client.codes,
+    crashes: count("crashed"),
+    pauses: count("paused"),
+    storeFailures: count("storeFailed"),
+    disconnects: count("gone"),
+    effects: count("done") - repeated,
+    repeatedEffects: repeated,
+    questions: client.history.length,
+    deployed: client.transcript.some((line) => line.startsWith("version ")),
+    lostRecords,
+  };
+}
+
+function story(seed: number, made: Made, client: Client, fleet: Fleet, error: unknown): string {
+  const happened = fleet.world.log.map((one) => `  ${JSON.stringify(one)}`);
+  return [
+    `case ${seed}: ${error instanceof Error ? error.message : String(error)}`,
+    `program (${made.keyed ? "with a key" : "without a key"}; ${made.what}):`,
+    ...made.programs.map(({ version, body }) => `version ${version}\n${printed(body, "  ")}`),
+    "conversation:",
+    ...client.transcript.map((line) => `  ${line}`),
+    "what happened:",
+    ...happened,
+    `play it alone with REPRISE_TEST_CASE=${seed}`,
+  ].join("\n");
+}

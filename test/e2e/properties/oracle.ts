@@ -1,0 +1,173 @@
+/**
+ * Judges a case by the log of its world and by the records that are left.
+ *
+ * 1. A step whose entry the store has is never entered again, by whatever name. An instance that was taken for dead while it was
+ *    paused may enter what it had prepared, until its first refused write; nothing else of it counts.
+ * 2. A completed entry is never lost: every later attempt of the run gets it. No run has two entries of one name.
+ * 3. One step of one run has one key, and every time it is entered under that key it has the same inputs, until a failed run is gone on with.
+ * 4. A step of policy "fail" happens at most once, one that looks the key up at most once more for each pause.
+ * 5. Every attempt of a round begins with the same state.
+ * 6. A key is free only when every step that was entered said that nothing happened.
+ */
+import { type Entry, nameOf } from "@reprise/journal";
+import type { RunRecord } from "@reprise/runtime";
+import { Violation } from "./client.ts";
+import { nodesOf, type Program } from "./program.ts";
+import type { Happening, World } from "./world.ts";
+
+/** Ids of the steps that happened in a run. */
+export function doneIn(world: World, run: string): ReadonlySet<string> {
+  const done = new Set<string>();
+  for (const one of world.log) if (one.is === "done" && one.run === run) done.add(one.step);
+  return done;
+}
+
+/** All runs of a case. */
+export function runsOf(world: World): readonly string[] {
+  return [...new Set(world.log.flatMap((one) => (one.is === "attempt" ? [one.run] : [])))];
+}
+
+/** What is known of one run while the log is read. */
+interface Known {
+  /** Names of completed entries. */
+  readonly completed: Set<string>;
+  /** All entries, in order. */
+  entries: readonly string[];
+  /** Counts up when a failed run is gone on with. */
+  life: number;
+}
+
+/** @throws Violation for rules 1 to 5 */
+export function judgeLog(world: World, programs: readonly Program[]): void {
+  const ids = idsByName(programs);
+  const policies = policiesOf(programs);
+  const runs = new Map<string, Known>();
+  const runOf = (run: string): Known => {
+    const known = runs.get(run) ?? { completed: new Set(), entries: [], life: 0 };
+    runs.set(run, known);
+    return known;
+  };
+  const unaware = new Set<string>();
+  const inputs = new Once("one key, other inputs");
+  const keys = new Once("one step, other key");
+  const states = new Once("one round, other state");
+  const times = new Map<string, number>();
+  let pauses = 0;
+  for (const one of world.log) {
+    switch (one.is) {
+      case "paused":
+        pauses += 1;
+        unaware.add(one.instance);
+        break;
+      case "fenced":
+        unaware.delete(one.instance);
+        break;
+      case "attempt":
+        states.same(`${one.run} round ${one.round}`, one.state);
+        break;
+      case "claimed":
+      case "recorded":
+        learn(runOf(one.run), one, ids);
+        break;
+      case "entered": {
+        const { completed, entries, life } = runOf(one.run);
+        const isRecorded = completed.has(one.step) || entries.includes(`step_failed ${one.name}`);
+        if (isRecorded && !unaware.has(one.instance)) {
+          throw new Violation(`step ${one.name} is recorded and was entered again`);
+        }
+        inputs.same(`${one.run} ${one.key} life ${life}`, one.inputs);
+        keys.same(`${one.run} ${one.name}`, one.key);
+        break;
+      }
+      case "done": {
+        const step = `${one.run} ${one.step}`;
+        const count = (times.get(step) ?? 0) + 1;
+        times.set(step, count);
+        const policy = policies.get(one.step);
+        const most =
+          policy === "fail" ? 1 : policy === "lookup" ? 1 + pauses : Number.POSITIVE_INFINITY;
+        if (count > most)
+          throw new Violation(`step ${one.step} (${policy}) happened ${count} times`);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+}
+
+/** @throws Violation for rules 2 and 6 */
+export function judgeRecord(world: World, run: string, record: RunRecord | undefined): void {
+  const names = (record?.entries ?? []).map((entry: Entry) => `${kindOf(entry)} ${nameOf(entry)}`);
+  if (new Set(names).size < names.length)
+    throw new Violation(`an entry twice: ${names.join(", ")}`);
+  if (record?.head.keyFree !== true) return;
+  const of = (is: Happening["is"]): readonly Happening[] =>
+    world.log.filter((one) => one.is === is && "run" in one && one.run === run);
+  const refused = of("threw").filter((one) => one.is === "threw" && one.how === "refused");
+  if (of("entered").length > refused.length) {
+    throw new Violation("the key is free although a step may have happened");
+  }
+}
+
+function learn(
+  known: Known,
+  one: Extract<Happening, { is: "claimed" | "recorded" }>,
+  ids: ReadonlyMap<string, string>,
+): void {
+  const completed = (entries: readonly string[]): string[] =>
+    entries.filter((entry) => entry.startsWith("step_completed "));
+  if (one.is === "recorded") {
+    // A write that was sent again is acknowledged twice.
+    known.entries = [
+      ...known.entries,
+      ...one.entries.filter((entry) => !known.entries.includes(entry)),
+    ];
+  } else {
+    const lost = completed(known.entries).filter((entry) => !one.entries.includes(entry));
+    if (lost.length > 0)
+      throw new Violation(`recorded, and not there any more: ${lost.join(", ")}`);
+    if (known.entries.some((entry, index) => one.entries[index] !== entry)) known.life += 1;
+    known.entries = one.entries;
+  }
+  for (const entry of completed(known.entries)) {
+    const name = entry.slice("step_completed ".length);
+    known.completed.add(ids.get(name) ?? name);
+  }
+}
+
+/** Remembers the first value of each subject. */
+class Once {
+  readonly #what: string;
+  readonly #first = new Map<string, string>();
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  same(subject: string, value: string): void {
+    const first = this.#first.get(subject);
+    if (first === undefined) this.#first.set(subject, value);
+    else if (first !== value) throw new Violation(`${this.#what}: ${subject}: ${first} / ${value}`);
+  }
+}
+
+function kindOf(entry: Entry): string {
+  return entry.kind === "answer_taken" ? "ask" : entry.kind.startsWith("step") ? "step" : "read";
+}
+
+function idsByName(programs: readonly Program[]): ReadonlyMap<string, string> {
+  const steps = stepsOf(programs);
+  return new Map(steps.map(({ name, id }) => [name, id]));
+}
+
+function policiesOf(programs: readonly Program[]): ReadonlyMap<string, string> {
+  return new Map(stepsOf(programs).map(({ id, policy }) => [id, policy]));
+}
+
+function stepsOf(programs: readonly Program[]): { name: string; id: string; policy: string }[] {
+  return programs
+    .flatMap(({ body }) => nodesOf(body))
+    .flatMap((node) => (node.op === "added" ? [node, ...nodesOf(node.node)] : [node]))
+    .flatMap((node) => (node.op === "step" ? [node] : []));
+}

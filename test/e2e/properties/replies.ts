@@ -1,0 +1,47 @@
+/**
+ * Replies and answers as the tests look at them: what a state names, what would contradict an answer, and all of it in words.
+ */
+import type { JsonValue } from "@reprise/journal";
+import type { Fault, Reply } from "./instance.ts";
+import type { AskNode } from "./program.ts";
+
+/** The run and round that a signed state names; what the client never looks at, but the test does. */
+export function readState(token: string): { readonly run: string; readonly round: number } {
+  const text = Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8");
+  const run = /"run":"([^"]+)"/.exec(text)?.[1];
+  const round = Number(/"round":(\d+)/.exec(text)?.[1]);
+  if (run === undefined || Number.isNaN(round))
+    throw new Error(`a state that can't be read: ${text}`);
+  return { run, round };
+}
+
+/** Another answer that fits the question just as well. */
+export function opposite(ask: AskNode): JsonValue {
+  if (ask.kind === "sample") {
+    return { role: "assistant", model: "m", content: { type: "text", text: "other words" } };
+  }
+  if (ask.value === "no") {
+    const content = ask.kind === "confirm" ? { confirm: true } : { amount: 999 };
+    return { action: "accept", content };
+  }
+  return { action: "decline" };
+}
+
+/** A reply in words. */
+export function told(reply: Reply | undefined): string {
+  switch (reply?.kind) {
+    case "complete":
+      return `complete ${JSON.stringify(reply.result)}`;
+    case "question":
+      return `asks ${Object.keys(reply.inputRequests).join(", ")}`;
+    case "error":
+      return `${reply.code} ${JSON.stringify(reply.data)}`;
+    default:
+      return "lost";
+  }
+}
+
+/** A fault in words. */
+export function toldFault(fault: Fault | undefined): string {
+  return fault === undefined ? "" : ` [${fault.does} ${fault.when} port call ${fault.at}]`;
+}

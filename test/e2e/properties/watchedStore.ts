@@ -1,0 +1,75 @@
+/**
+ * A store port around a store: every call goes through an instance's hand, and what the store acknowledged is written down.
+ */
+import { type Entry, nameOf } from "@reprise/journal";
+import type { ClaimReply, RunStore, TransitionReply } from "@reprise/runtime";
+import type { Instance } from "./instance.ts";
+import type { World } from "./world.ts";
+
+/** The store as an instance sees it. Its `close` closes nothing: the store is the case's. */
+export function watchedStore(
+  store: RunStore,
+  world: World,
+  instance: Pick<Instance, "name" | "port">,
+): RunStore {
+  const through = <T>(what: string, call: () => Promise<T>): Promise<T> =>
+    instance.port(`store ${what}`, true, call);
+  const recorded = (run: string, entries: readonly Entry[]): void => {
+    world.note({ is: "recorded", instance: instance.name, run, entries: entries.map(told) });
+  };
+  const claim = async (what: string, call: () => Promise<ClaimReply>): Promise<ClaimReply> =>
+    through(what, async () => {
+      const reply = await call();
+      if (reply.tag === "CLAIMED") {
+        const { ref, record } = reply;
+        const entries = record.entries.map(told);
+        const run = ref.runId;
+        world.note({ is: "claimed", instance: instance.name, run, epoch: ref.epoch, entries });
+      }
+      return reply;
+    });
+  const transition = async (
+    what: string,
+    run: string,
+    entries: readonly Entry[],
+    call: () => Promise<TransitionReply>,
+  ): Promise<TransitionReply> =>
+    through(what, async () => {
+      const reply = await call();
+      if (reply.tag === "OK") recorded(run, entries);
+      else world.note({ is: "fenced", instance: instance.name, run });
+      return reply;
+    });
+  return {
+    leaseMs: store.leaseMs,
+    createRun: (input) =>
+      through("createRun", async () => {
+        const reply = await store.createRun(input);
+        if (reply.tag === "OK") recorded(input.origin.runId, input.progress.entries);
+        return reply;
+      }),
+    claimFirst: (input) => claim("claimFirst", () => store.claimFirst(input)),
+    claimRound: (input) => claim("claimRound", () => store.claimRound(input)),
+    claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
+    append: (ref, progress) =>
+      transition("append", ref.runId, progress.entries, () => store.append(ref, progress)),
+    endRound: (ref, progress, end) =>
+      transition(`endRound ${end.to}`, ref.runId, progress.entries, () =>
+        store.endRound(ref, progress, end),
+      ),
+    renew: (ref) => transition("renew", ref.runId, [], () => store.renew(ref)),
+    leave: (run, epoch, waiter) => through("leave", () => store.leave(run, epoch, waiter)),
+    // Waiting holds no time: what it waits for may be a timer.
+    watch: (run, epoch, timeoutMs, signal) => store.watch(run, epoch, timeoutMs, signal),
+    findAbandoned: (limit) => through("findAbandoned", () => store.findAbandoned(limit)),
+    load: (run) => through("load", () => store.load(run)),
+    removeExpired: (limit) => through("removeExpired", () => store.removeExpired(limit)),
+    health: () => store.health(),
+    close: async () => undefined,
+  };
+}
+
+/** An entry in words: `step_completed s1`. */
+function told(entry: Entry): string {
+  return `${entry.kind} ${nameOf(entry)}`;
+}

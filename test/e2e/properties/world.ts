@@ -1,0 +1,131 @@
+/**
+ * The world outside the runs: a remote system that effects go to, and the log of everything that happened.
+ *
+ * It outlives every instance. For cases that kill processes it is a file that each child reads at its start and appends to
+ * with one write a line: what a killed process had written is there.
+ *
+ * The log has one order, which is the order in which things happened; `oracle.ts` judges it.
+ */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+
+/** One thing that happened. */
+export type Happening =
+  /** The handler's first line was executed; `state` is `ctx.state` as it was then. */
+  | {
+      readonly is: "attempt";
+      readonly instance: string;
+      readonly run: string;
+      readonly round: number;
+      readonly state: string;
+    }
+  /** A step's function was entered. */
+  | {
+      readonly is: "entered";
+      readonly instance: string;
+      readonly run: string;
+      readonly step: string;
+      readonly name: string;
+      readonly key: string;
+      readonly inputs: string;
+    }
+  /** The remote system did it. `repeated`: it knew the key and gave the first answer again. */
+  | {
+      readonly is: "done";
+      readonly instance: string;
+      readonly run: string;
+      readonly step: string;
+      readonly key: string;
+      readonly repeated: boolean;
+    }
+  | {
+      readonly is: "threw";
+      readonly run: string;
+      readonly step: string;
+      readonly key: string;
+      readonly how: "refused" | "broke";
+    }
+  | { readonly is: "read"; readonly step: string }
+  /** The store acknowledged these entries of a run: `kind name`. */
+  | {
+      readonly is: "recorded";
+      readonly instance: string;
+      readonly run: string;
+      readonly entries: readonly string[];
+    }
+  /** The store gave an attempt out, with these entries. */
+  | {
+      readonly is: "claimed";
+      readonly instance: string;
+      readonly run: string;
+      readonly epoch: number;
+      readonly entries: readonly string[];
+    }
+  | { readonly is: "fenced"; readonly instance: string; readonly run: string }
+  | {
+      readonly is: "crashed" | "paused" | "resumed" | "storeFailed" | "gone";
+      readonly instance: string;
+      readonly at: string;
+    }
+  | { readonly is: "sent" | "got"; readonly what: string };
+
+/** The world of one case. */
+export class World {
+  readonly log: Happening[] = [];
+  readonly #file: string | undefined;
+  readonly #answers = new Map<string, number>();
+  readonly #throws = new Map<string, number>();
+  #readings = 0;
+  #effects = 0;
+
+  /** @param file where the log is kept; undefined: in this process only */
+  constructor(file?: string) {
+    this.#file = file;
+    if (file !== undefined) this.refresh();
+  }
+
+  /** Takes in what other processes have written since. */
+  refresh(): void {
+    if (this.#file === undefined || !existsSync(this.#file)) return;
+    const lines = readFileSync(this.#file, "utf8").split("\n").slice(this.log.length, -1);
+    for (const line of lines) this.#take(JSON.parse(line) as Happening);
+  }
+
+  /** Writes one thing down. */
+  note(happening: Happening): void {
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(happening)}\n`);
+    this.#take(happening);
+  }
+
+  /** How often a key's function has thrown. */
+  throwsOf(key: string): number {
+    return this.#throws.get(key) ?? 0;
+  }
+
+  /** The remote system's answer to a key, if it knows it. */
+  answerTo(key: string): number | undefined {
+    return this.#answers.get(key);
+  }
+
+  /** Does an effect, or repeats the first answer when the key is known. */
+  do(instance: string, run: string, step: string, key: string): number {
+    const repeated = this.#answers.has(key);
+    this.note({ is: "done", instance, run, step, key, repeated });
+    return this.#answers.get(key) ?? 0;
+  }
+
+  /** A value that is another one at every reading. */
+  read(step: string): number {
+    this.note({ is: "read", step });
+    return this.#readings;
+  }
+
+  #take(happening: Happening): void {
+    this.log.push(happening);
+    if (happening.is === "done" && !happening.repeated) {
+      this.#effects += 1;
+      this.#answers.set(happening.key, this.#effects);
+    }
+    if (happening.is === "threw") this.#throws.set(happening.key, this.throwsOf(happening.key) + 1);
+    if (happening.is === "read") this.#readings += 1;
+  }
+}
