@@ -40,6 +40,35 @@ describe("the order of what becomes durable", () => {
     expect(h.store.snapshot().runs[0]?.entries).toHaveLength(10);
   });
 
+  test("W1: a read that ends behind a step's unwritten result shows neither before the store has the step", async () => {
+    const seen: string[] = [];
+    const held = deferred();
+    const slow = deferred();
+    const h = startHarness({
+      tools: [
+        named(async (ctx) => {
+          const step = ctx.step("s", () => "s").then((value) => seen.push(value));
+          const read = ctx
+            .read("r", () => slow.promise.then(() => "r"))
+            .then((value) => seen.push(value));
+          await Promise.all([step, read]);
+          return seen.join();
+        }),
+      ],
+    });
+    let appends = 0;
+    h.traffic.before = async (method) => {
+      if (method === "append" && ++appends === 2) await held.promise;
+    };
+    const reply = h.call("t");
+    await settled();
+    slow.resolve();
+    await settled();
+    expect(seen).toEqual([]);
+    held.resolve();
+    expect(text(await reply)).toBe("s,r");
+  });
+
   test("W4: after a write that failed for good, nothing more becomes visible to the handler", async () => {
     const seen: string[] = [];
     const slow = deferred();
