@@ -131,7 +131,10 @@ export interface ResourceDefinition extends ResourceCommon<{ readonly uri: strin
   handler(args: { readonly uri: string }, ctx: Context): Promise<ResourceReturn> | ResourceReturn;
 }
 
-/** Variables of a template as taken from a URI, and the URI itself. */
+/**
+ * Variables of a template as taken from a URI, percent-decoded, and the URI itself. Those of a query (`{?from,to}`) may be absent.
+ * Anybody chose them: a decoded `..` or `/` is among what they can hold.
+ */
 export type TemplateArgs = Readonly<Record<string, string>> & { readonly uri: string };
 
 /** A family of resources: URI template of RFC 6570. */

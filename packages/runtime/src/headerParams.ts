@@ -4,12 +4,21 @@
  * A client must drop a tool whose annotations break the rules, so a broken one is an error at start here.
  */
 import { RepriseError } from "@reprise/errors";
-import { isJsonObject, type JsonObject } from "@reprise/journal";
+import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
 import type { HeaderParam } from "./runtimeTypes.ts";
 import { memberOf } from "./schema.ts";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const types = ["string", "integer", "boolean"] as const;
+/** Keywords whose value is an object of schemas by name, and those whose value is data. */
+const namesToSchemas = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+const data = new Set(["default", "const", "enum", "examples"]);
 
 /** @throws RepriseError DEFINITION_INVALID naming tool and property */
 export function headerParamsOf(schema: JsonObject, label: string): readonly HeaderParam[] {
@@ -42,5 +51,26 @@ export function headerParamsOf(schema: JsonObject, label: string): readonly Head
     }
   };
   visit(schema, []);
+  if (countAnnotations(schema) !== found.length) {
+    throw new RepriseError(
+      "DEFINITION_INVALID",
+      `${label}: x-mcp-header may stand only on a property that is reached through nothing but "properties"`,
+    );
+  }
   return found;
+}
+
+/** Annotations anywhere in a schema. Below `properties` members are names, so one called x-mcp-header is no annotation. */
+function countAnnotations(schema: JsonValue): number {
+  if (Array.isArray(schema)) return schema.reduce((sum, one) => sum + countAnnotations(one), 0);
+  if (!isJsonObject(schema)) return 0;
+  let count = 0;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === "x-mcp-header") count += 1;
+    else if (data.has(keyword)) continue;
+    else if (namesToSchemas.has(keyword) && isJsonObject(value)) {
+      count += countAnnotations(Object.values(value));
+    } else count += countAnnotations(value);
+  }
+  return count;
 }

@@ -65,10 +65,14 @@ export function toolResult(
   name: string,
 ): Promise<JsonObject> | JsonObject {
   if (isToolResult(value)) {
-    const structured = value["structuredContent"];
-    const result = (): JsonObject => toJson(value, name) as JsonObject;
-    const isChecked = output !== undefined && structured !== undefined && value["isError"] !== true;
-    return isChecked ? checkOutput(output, structured, name).then(result) : result();
+    const result = toJson(value, name) as JsonObject;
+    if (output === undefined || value["isError"] === true) return result;
+    // What a tool with an output schema owes (MCP 2026-07-28, tools, "Output Schema"); clients refuse a result without it. The
+    // checked value goes out: it has the defaults and lacks the unknown members that the published schema promises.
+    return checkOutput(output, value["structuredContent"], name).then((checked) => ({
+      ...result,
+      structuredContent: toJson(checked, name),
+    }));
   }
   if (output !== undefined) {
     return checkOutput(output, value, name).then((checked) => {

@@ -88,9 +88,19 @@ function compileJsonSchema(schema: JsonSchema, where: string): CompiledSchema {
   }
 }
 
+/** ajv's message, with the name or the values that it keeps apart: a model that gets it must be able to mend its arguments. */
 function ajvText(error: ErrorObject): string {
   const path = error.instancePath.slice(1).replaceAll("/", ".");
-  return path === "" ? String(error.message) : `${path}: ${error.message}`;
+  const message = `${error.message}${ajvDetail(error.params)}`;
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+function ajvDetail(params: Readonly<Record<string, unknown>>): string {
+  const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params;
+  const name = additionalProperty ?? unevaluatedProperty;
+  if (typeof name === "string") return `: ${JSON.stringify(name)}`;
+  const values = Array.isArray(allowedValues) ? allowedValues : [allowedValue];
+  return values[0] === undefined ? "" : `: ${values.map((one) => JSON.stringify(one)).join(", ")}`;
 }
 
 interface JsonSchemaCompanion {

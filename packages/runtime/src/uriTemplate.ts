@@ -5,14 +5,21 @@
 import { RepriseError } from "@reprise/errors";
 import { UriTemplate as SdkTemplate } from "@reprise/protocol";
 
+/** A query at the end, such as `{?from,to}`. */
+const trailingQuery = /\{\?([\w.]+(?:,[\w.]+)*)\}$/;
+
 /** A compiled template. */
 export class UriTemplate {
   readonly #template: SdkTemplate;
+  /** Names of the trailing query; undefined without one. */
+  readonly #query: ReadonlySet<string> | undefined;
 
   /** @throws RepriseError DEFINITION_INVALID */
   constructor(text: string) {
+    const query = trailingQuery.exec(text);
+    this.#query = query?.[1] === undefined ? undefined : new Set(query[1].split(","));
     try {
-      this.#template = new SdkTemplate(text);
+      this.#template = new SdkTemplate(query === null ? text : text.slice(0, query.index));
     } catch (cause) {
       throw new RepriseError("DEFINITION_INVALID", `"${text}" is no URI template`, { cause });
     }
@@ -20,15 +27,31 @@ export class UriTemplate {
 
   /** The variables of a URI that fits, percent-decoded; else undefined. */
   match(uri: string): Readonly<Record<string, string>> | undefined {
-    const found = this.#template.match(uri);
-    if (found === null) return undefined;
+    const mark = this.#query === undefined ? -1 : uri.indexOf("?");
+    const found = this.#template.match(mark < 0 ? uri : uri.slice(0, mark));
+    const pairs = mark < 0 ? [] : this.#queryOf(uri.slice(mark + 1));
+    if (found === null || pairs === undefined) return undefined;
     const variables: [string, string][] = [];
-    for (const [name, value] of Object.entries(found)) {
+    for (const [name, value] of [...Object.entries(found), ...pairs]) {
       const text = decode(Array.isArray(value) ? value.join(",") : value);
       if (text === undefined) return undefined;
       variables.push([name, text]);
     }
     return Object.fromEntries(variables);
+  }
+
+  /**
+   * The pairs of a query, still encoded; undefined for one that the template can't give. Any of its names may be absent and the order
+   * is free, as an expansion leaves undefined variables out (RFC 6570, 3.2.8); the SDK wants all of them in the template's order.
+   */
+  #queryOf(query: string): readonly (readonly [string, string])[] | undefined {
+    const pairs = new Map<string, string>();
+    for (const part of query === "" ? [] : query.split("&")) {
+      const [name = "", ...value] = part.split("=");
+      if (this.#query?.has(name) !== true || pairs.has(name)) return undefined;
+      pairs.set(name, value.join("="));
+    }
+    return [...pairs];
   }
 }
 

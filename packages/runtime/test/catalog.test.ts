@@ -175,6 +175,51 @@ describe("arguments", () => {
   });
 });
 
+describe("arguments that a model must mend", () => {
+  test.each([
+    [{ other: 1 }, '"other"'],
+    [{ kind: "c" }, '"a", "b"'],
+  ])("%j against plain JSON Schema is refused with %s in the words", async (args, words) => {
+    const input = {
+      type: "object",
+      properties: { kind: { enum: ["a", "b"] } },
+      additionalProperties: false,
+    } as const;
+    expect(await one({ input })?.handler.checkArgs(args)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(words),
+    });
+  });
+});
+
+describe("header annotations", () => {
+  const annotated = { type: "string", "x-mcp-header": "Region" } as const;
+
+  test.each([
+    ["items", { list: { type: "array", items: annotated } }],
+    ["anyOf", { place: { anyOf: [annotated] } }],
+    [
+      "items' properties",
+      { list: { items: { type: "object", properties: { place: annotated } } } },
+    ],
+  ])(
+    "one below %s is an error at start, because clients would drop the tool",
+    (_at, properties) => {
+      expect(() => one({ input: { type: "object", properties } })).toThrow(
+        expect.objectContaining({ code: "DEFINITION_INVALID" }),
+      );
+    },
+  );
+
+  test("a property or a default of that name is none", () => {
+    const properties = {
+      "x-mcp-header": { type: "string" },
+      region: { ...annotated, default: { "x-mcp-header": "" } },
+    };
+    expect(one({ input: { type: "object", properties } })?.handler.headerParams).toHaveLength(1);
+  });
+});
+
 describe("looking things up", () => {
   const catalog = catalogOf({
     tools: [tool({ name: "t", description, handler })],
@@ -199,6 +244,24 @@ describe("looking things up", () => {
       args: { id: "ann", uri: "a://users/ann" },
     });
     expect(catalog.findResource("a://nobody/ann")).toBeUndefined();
+  });
+
+  test.each([
+    ["a://x", {}],
+    ["a://x?", {}],
+    ["a://x?to=%26", { to: "&" }],
+    ["a://x?to=2&from=1", { from: "1", to: "2" }],
+    ["a://x?from=a=b", { from: "a=b" }],
+    ["a://x?from=1&from=2", undefined],
+    ["a://x?other=1", undefined],
+    ["a://x?from=%zz", undefined],
+    ["a://y?from=1", undefined],
+  ])("a query template takes its names in any order and number: %s", (uri, args) => {
+    const uriTemplate = "a://x{?from,to}";
+    const found = catalogOf({
+      resourceTemplates: [resourceTemplate({ uriTemplate, name: "q", handler })],
+    }).findResource(uri);
+    expect(found?.args).toEqual(args === undefined ? undefined : { ...args, uri });
   });
 
   test("completions are found by template and argument only", () => {

@@ -59,8 +59,21 @@ describe("what a tool returns", () => {
     });
   });
 
+  test("structured content in a tool result goes out as the published schema has it", async () => {
+    const output = z.object({ total: z.number(), note: z.string().default("-") });
+    expect(
+      await resultOf(
+        { content: [], structuredContent: { total: 3, internal: 1 }, _meta: {} },
+        output,
+      ),
+    ).toEqual({ content: [], structuredContent: { total: 3, note: "-" }, _meta: {} });
+    const failed = { content: [], isError: true };
+    expect(await resultOf(failed, output)).toEqual(failed);
+  });
+
   test.each([
     ["a number without an output schema", 5, undefined],
+    ["a tool result that lacks what the output schema wants", { content: [] }, z.object({})],
     ["null", null, undefined],
     ["an object without an output schema", { total: 1 }, undefined],
     ["what the output schema refuses", { total: "x" }, z.object({ total: z.number() })],
