@@ -23,12 +23,16 @@ import type { FrontMetrics } from "./metrics.ts";
 
 /** fastify's content type parser for `application/json` at the endpoint. */
 export function parseMcpBody(
-  _request: FastifyRequest,
+  { headers }: FastifyRequest,
   body: Buffer,
   done: (error: Error | null, body?: JsonValue) => void,
 ): void {
+  const encoding = headers["content-encoding"] ?? "identity";
   let value: JsonValue;
   try {
+    if (encoding.toLowerCase() !== "identity") {
+      throw new RepriseError("CONTENT_TYPE", "The body must come without a Content-Encoding.");
+    }
     value = parseBody(body);
   } catch (error) {
     done(error as RepriseError);

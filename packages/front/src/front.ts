@@ -69,10 +69,8 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
   app.post(config.path, { bodyLimit: config.maxBodyBytes, onRequest: before }, (request, reply) =>
     endpoint.handle(request, reply),
   );
-  app.options(config.path, { onRequest: gate.check }, (request, reply) =>
-    answerPreflight(reply, request.headers["access-control-request-headers"]),
-  );
-  // Answered before a body is read: a DELETE of the handshake era may come with any.
+  // These are answered before a body is read: a DELETE of the handshake era may come with any.
+  app.options(config.path, { onRequest: [gate.check, preflight] }, preflight);
   app.route({
     method: ["GET", "DELETE", "PUT", "PATCH"],
     url: config.path,
@@ -179,6 +177,10 @@ function authentication(
     endpoint.refuse(refusal, request, reply);
     return reply;
   };
+}
+
+function preflight(request: FastifyRequest, reply: FastifyReply): void {
+  answerPreflight(reply, request.headers["access-control-request-headers"]);
 }
 
 function refuseHttpMethod(_request: FastifyRequest, reply: FastifyReply): void {

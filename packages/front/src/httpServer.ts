@@ -47,6 +47,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // A line per call is the business of whoever wants it; 403s and failures are logged one by one.
     logController: new fastify.LogController({ disableRequestLogging: true }),
     requestTimeout: requestTimeoutMs,
+    // `/mcp/` is what many a client makes of `/mcp`, and a redirect would lose the body with some of them.
+    routerOptions: { ignoreTrailingSlash: true },
     ...(trustProxy === undefined
       ? {}
       : { trustProxy: typeof trustProxy === "boolean" ? trustProxy : [...trustProxy] }),

@@ -200,3 +200,33 @@ test("a plugin that finds itself on an exposed address without auth refuses ever
     expect.stringContaining("authenticate"),
   );
 });
+
+test("a compressed body is refused by its name, not as broken text", async () => {
+  const { call: send } = serve({ runtime: fakeRuntime() });
+  const answer = await send({ ...call, headers: { "content-encoding": "gzip" } });
+  expect(answer.status).toBe(415);
+  expect(answer.message.error).toMatchObject({
+    message: "The body must come without a Content-Encoding.",
+  });
+  expect((await send({ ...call, headers: { "content-encoding": "Identity" } })).status).toBe(200);
+});
+
+test("a preflight is answered whatever stands in its body", async () => {
+  const { app } = serve({ runtime: fakeRuntime() });
+  const headers = {
+    host: "localhost",
+    origin: "http://localhost:5173",
+    "content-type": "application/json",
+  };
+  const answer = await app.inject({ method: "OPTIONS", url: "/mcp", headers, payload: "{" });
+  expect(answer.statusCode).toBe(204);
+  expect(answer.headers["access-control-allow-methods"]).toBe("POST");
+});
+
+test("a server of one's own serves its path with a slash behind it too", async () => {
+  const app = createHttpServer({ runtime: fakeRuntime() });
+  const { headers, body } = wire(call);
+  const answer = await app.inject({ method: "POST", url: "/mcp/", headers, payload: body });
+  expect(answer.statusCode).toBe(200);
+  await app.close();
+});

@@ -42,7 +42,9 @@ export function parseBody(body: Buffer): JsonValue {
   if (body.length > maxDepth * 2 && isDeeperThan(body, maxDepth)) {
     throw new RepriseError("INVALID_REQUEST", `The body is nested more than ${maxDepth} deep.`);
   }
-  const text = body.toString("utf8");
+  const written = body.toString("utf8");
+  // Some writers of UTF-8 begin with a byte order mark, which RFC 8259 (8.1) lets a parser ignore.
+  const text = written.startsWith("\ufeff") ? written.slice(1) : written;
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;

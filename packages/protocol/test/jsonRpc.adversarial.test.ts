@@ -9,10 +9,14 @@ describe("bodies that must not come in", () => {
     ["nothing", ""],
     ["half an object", '{"jsonrpc":"2.0"'],
     ["two objects", "{}{}"],
-    ["a byte order mark", "\ufeff{}"],
+    ["a second byte order mark", "\ufeff\ufeff{}"],
     ["NaN", '{"id":NaN}'],
   ])("%s is not JSON", (_title, text) => {
     expect(() => parse(text)).toThrow(code("PARSE_ERROR"));
+  });
+
+  test("a byte order mark in front is no reason to refuse what follows", () => {
+    expect(parse('\ufeff{"id":1}')).toEqual({ id: 1 });
   });
 
   test("bytes that are no UTF-8 are refused instead of replaced", () => {
