@@ -103,13 +103,14 @@ export class Connection {
       versionNegotiation: { mode: { pin: REVISION } },
       inputRequired: { autoFulfill: false },
     });
+    const watched = new WatchedTransport(transport);
     try {
-      await client.connect(new WatchedTransport(transport), {
+      await client.connect(watched, {
         timeout: options.requestTimeoutMs,
         ...(discovered === undefined ? {} : { prior: { kind: "modern", discover: discovered } }),
       });
     } catch (error) {
-      throw translate(error);
+      throw translate(error, watched.strangeStatus, options.url);
     }
     return new Connection(client, options);
   }
@@ -200,7 +201,7 @@ function asRound(value: unknown): RoundResult {
   };
 }
 
-function translate(error: unknown): unknown {
+function translate(error: unknown, strangeStatus?: number, url?: URL): unknown {
   const status = error instanceof SdkHttpError ? error.status : undefined;
   if (error instanceof UnauthorizedError || status === 401) {
     return new RepriseError("UNAUTHORIZED", "The server wants a valid token.", { cause: error });
@@ -212,11 +213,11 @@ function translate(error: unknown): unknown {
       status === undefined &&
       error.cause === undefined);
   if (noRevision) {
-    return new RepriseError(
-      "UNSUPPORTED_VERSION",
-      `The server does not speak MCP ${REVISION}, which this client needs.`,
-      { cause: error },
-    );
+    const what =
+      strangeStatus === undefined || url === undefined
+        ? `The server does not speak MCP ${REVISION}, which this client needs.`
+        : `There is no MCP server of revision ${REVISION} at ${url.href} (HTTP ${strangeStatus}): check the address and its path.`;
+    return new RepriseError("UNSUPPORTED_VERSION", what, { cause: error });
   }
   return error;
 }

@@ -10,6 +10,9 @@
  * 3. An HTTP error whose body is the JSON-RPC error of this request is delivered as that error (the official transport does
  *    so for status 400 only, and 404 with -32601 is an ordinary answer on 2026-07-28).
  *
+ * 4. What no MCP server would answer is kept in `strangeStatus`: the official client takes any such answer to its first request
+ *    for a server of another revision.
+ *
  * It never sends anything of its own.
  */
 import {
@@ -33,6 +36,8 @@ export class WatchedTransport implements Transport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport["onmessage"];
+  /** HTTP status of the last refusal that had no JSON-RPC body. */
+  strangeStatus: number | undefined;
   readonly #inner: Transport;
   /** Requests without a response; called when it is there. */
   readonly #waiting = new Map<RequestId, () => void>();
@@ -98,6 +103,9 @@ export class WatchedTransport implements Transport {
       await this.#inner.send(message, { ...options, onRequestStreamEnd });
     } catch (error) {
       if (this.#deliverRefusal(message.id, error)) return "answered";
+      if (error instanceof SdkHttpError && parseBody(error.data["text"]) === undefined) {
+        this.strangeStatus = error.status;
+      }
       throw asLost(error);
     }
     // `answered` stands first: a stream often brings the response and its own end in one chunk.

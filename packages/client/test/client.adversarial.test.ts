@@ -257,6 +257,11 @@ test("a server of another revision is UNSUPPORTED_VERSION, one that wants a toke
   const legacy = await serve(complete("no"));
   legacy.discover = { status: 404, error: { code: -32601, message: "no such method" } };
   expect(await codeOf(client(legacy))).toBe("UNSUPPORTED_VERSION");
+  legacy.discover = { status: 404, text: "<h1>Not found</h1>" };
+  await expect(client(legacy)).rejects.toMatchObject({
+    code: "UNSUPPORTED_VERSION",
+    message: expect.stringContaining(`at ${legacy.url} (HTTP 404): check the address`),
+  });
   const closed = await serve({ status: 401, text: "" });
   expect(await codeOf((await client(closed)).callTool("t"))).toBe("UNAUTHORIZED");
   closed.discover = { status: 401, text: "" };

@@ -38,7 +38,7 @@ const rows = {
   INSUFFICIENT_SCOPE: [-32600, 403, false, "The token lacks a scope that the handler needs.", "Ask for a token with the scopes that the challenge names."],
   HEADER_MISMATCH: [-32020, 400, false, "A required header is missing, malformed or differs from the body.", "Send headers that mirror the body."],
   MISSING_CAPABILITY: [-32021, 400, false, "The client did not declare a capability that the handler needs.", "Declare the capability, or use a client that has it."],
-  UNSUPPORTED_VERSION: [-32022, 400, false, "The protocol version is not served.", "Use one of data.supported."],
+  UNSUPPORTED_VERSION: [-32022, 400, false, "The protocol version is not served.", "Speak one of data.supported, or call another server."],
   METHOD_NOT_FOUND: [-32601, 404, false, "The method is not served.", "See server/discover for what is."],
   INVALID_META: [-32602, 400, false, "A required member of _meta is missing or malformed.", "Send protocolVersion and clientCapabilities in _meta."],
   INVALID_PARAMS: [-32602, 200, false, "The parameters do not fit the method.", "Correct the parameters that the message names."],
@@ -82,7 +82,7 @@ const rows = {
 
   // The host side: what `@reprise/client` finds out by itself; none of these comes over the wire.
   TOO_MANY_ROUNDS: [-32603, 500, false, "The server asked again after maxInputRounds rounds of answers.", "Raise maxInputRounds, or report the server: its call may never end."],
-  SERVER_UNREACHABLE: [-32603, 500, true, "The server could not be reached, or every repeat of a broken call broke too.", "Resume the saved call: it repeats the same round under the same idempotency key."],
+  SERVER_UNREACHABLE: [-32603, 500, true, "The server could not be reached, or every repeat of a broken call broke too.", "Check that the server runs and its address. A saved call can be resumed: it repeats the same round under the same key."],
   ANSWER_UNUSABLE: [-32603, 500, false, "An answer does not fit the question it is meant for.", "Give the answer that the message describes."],
   SAVED_CALL_INVALID: [-32603, 500, false, "A saved call cannot be read, or a file is in its place.", "Use a file that `reprise call --save` wrote."],
 
