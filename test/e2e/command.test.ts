@@ -184,3 +184,20 @@ describe("a saved call", () => {
     expect(refused.stderr).toMatch(/^[A-Z_]+: /);
   });
 });
+
+test.each([
+  ["no command", [], "Usage: reprise"],
+  ["a tool's name missing", ["call", "http://127.0.0.1:1/mcp"], "missing required argument 'tool'"],
+  ["arguments that are no JSON", ["call", "http://127.0.0.1:1/mcp", "t", "{a}"], "no JSON"],
+])("%s is a mistake of usage, never the exit code of a tool's error", async (_, args, words) => {
+  const { code, stdout, stderr } = await runReprise(args);
+  expect(code).toBe(exit.usage);
+  expect(stdout).toBe("");
+  expect(stderr).toContain(words);
+});
+
+test("help that was asked for is no mistake", async () => {
+  const { code, stdout } = await runReprise(["call", "--help"]);
+  expect(code).toBe(exit.done);
+  expect(stdout).toContain("Usage: reprise call");
+});

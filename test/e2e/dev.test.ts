@@ -156,11 +156,18 @@ test("a busy port is refused with the process that holds it", async () => {
   expect(end.stderr).toContain("--port");
 });
 
+test("an address that others reach is refused, and what was opened before is closed without a complaint", async () => {
+  write("files.ts", files);
+  const end = await dev("files.ts", "--port", "0", "--host", "0.0.0.0").ended;
+  expectCoded(end, "CONFIG_INVALID");
+  expect(end.stderr.trimEnd().split("\n")).toHaveLength(1);
+});
+
 describe("a file that can't be served is refused with a code and what to do", () => {
   test("because it isn't there", async () => {
     const end = await dev("nowhere.ts", "--port", "0").ended;
     expectCoded(end, "DEFINITION_INVALID");
-    expect(end.stderr).toContain("nowhere.ts");
+    expect(end.stderr).toContain(`There is no file ${path.join(folder, "nowhere.ts")}.`);
   });
 
   test.each([

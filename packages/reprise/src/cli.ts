@@ -5,12 +5,10 @@
  * server to load.
  */
 
-import { runCall, runResume } from "@reprise/client";
+import { exitCodes, runCall, runResume } from "@reprise/client";
 import { isRepriseError } from "@reprise/errors";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { requireNode } from "./nodeVersion.ts";
-
-const FAILED = 2;
 
 function portNumber(text: string): number {
   const port = Number(text);
@@ -53,7 +51,11 @@ function terminal(flags: TerminalFlags): Parameters<typeof runResume>[1] {
 }
 
 function command(): Command {
-  const program = new Command("reprise").description("Durable tools over MCP").showHelpAfterError();
+  const program = new Command("reprise")
+    .description("Durable tools over MCP")
+    .showHelpAfterError("(--help tells what is expected)")
+    // Its own exit would be 1, which scripts know as a tool's error. Commands made below inherit this.
+    .exitOverride();
   program
     .command("dev")
     .description("serve the server that FILE exports, on this machine, with the embedded store")
@@ -122,11 +124,16 @@ try {
   requireNode(process.versions.node);
   await command().parseAsync();
 } catch (error) {
-  const text = isRepriseError(error)
-    ? `${error.code}: ${error.message}`
-    : error instanceof Error
-      ? (error.stack ?? error.message)
-      : String(error);
-  process.stderr.write(`${text}\n`);
-  process.exitCode = FAILED;
+  if (error instanceof CommanderError) {
+    // It has said what is wrong, or printed the help that was asked for.
+    process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  } else {
+    process.stderr.write(`${shown(error)}\n`);
+    process.exitCode = exitCodes.usage;
+  }
+}
+
+function shown(error: unknown): string {
+  if (isRepriseError(error)) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

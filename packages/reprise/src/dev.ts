@@ -1,6 +1,7 @@
 /**
  * `reprise dev FILE`: one process, embedded store, no account, no second server.
  */
+import { existsSync } from "node:fs";
 import { register as registerHooks } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -95,7 +96,9 @@ export async function loadServer(file: string): Promise<ServerDefinition> {
   register();
   // After tsx, so that it is asked first.
   registerHooks(`data:text/javascript,${encodeURIComponent(asModules)}`);
-  const url = pathToFileURL(resolve(file)).href;
+  const path = resolve(file);
+  if (!existsSync(path)) throw new RepriseError("DEFINITION_INVALID", `There is no file ${path}.`);
+  const url = pathToFileURL(path).href;
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(url)) as { readonly default?: unknown };

@@ -90,6 +90,7 @@ export async function serve(
   requireNode(process.versions.node);
   const dataDir = options.store === "none" ? undefined : resolve(options.dataDir ?? ".reprise");
   const store = dataDir === undefined ? undefined : await openStore(dataDir, options);
+  let runtime: Runtime | undefined;
   try {
     const sealer = createStateSealer({
       keys: await keysOf(options, store),
@@ -98,18 +99,19 @@ export async function serve(
     });
     const { logger, ...settings } = options;
     const logging = logger === undefined ? {} : { logger };
-    const runtime = createRuntime({
+    const started = createRuntime({
       ...settings,
       ...logging,
       server,
       store: store ?? "none",
       sealer,
     });
-    const front = await listen({ ...settings, ...logging, runtime });
+    runtime = started;
+    const front = await listen({ ...settings, ...logging, runtime: started });
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       // Attempts first: a request under way has its answer before its connection is closed.
-      const drained = runtime.close();
+      const drained = started.close();
       await front.close();
       await drained;
     };
@@ -117,14 +119,15 @@ export async function serve(
       url: front.url,
       port: front.port,
       dataDir,
-      runtime,
+      runtime: started,
       close: () => {
         closing ??= close();
         return closing;
       },
     };
   } catch (error) {
-    await store?.close();
+    // The runtime sweeps from its start on, and closes the store that it was given.
+    await (runtime ?? store)?.close();
     throw error;
   }
 }
