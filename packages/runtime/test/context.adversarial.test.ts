@@ -5,6 +5,7 @@ import {
   accept,
   type CallOptions,
   code,
+  deferred,
   type Harness,
   question,
   settled,
@@ -294,6 +295,7 @@ describe("an undeclared question", () => {
 
   test("A6: a step that runs beside it is finished and recorded first, and the next call goes on from there", async () => {
     let effects = 0;
+    const entered = deferred();
     const h = startHarness({
       tools: [
         tool({
@@ -302,10 +304,11 @@ describe("an undeclared question", () => {
           idempotency: { key: () => "k" },
           async handler(_args, ctx) {
             const step = ctx.step("charge", async () => {
+              entered.resolve();
               await settled();
               effects += 1;
             });
-            await ctx.read("something", () => 1);
+            await entered.promise;
             await ctx.sample({ messages: [], maxTokens: 1 });
             await step;
             return "x";
@@ -316,7 +319,7 @@ describe("an undeclared question", () => {
     expect(code(await h.call("t", noSampling))).toBe("MISSING_CAPABILITY");
     expect(h.store.snapshot().runs[0]).toMatchObject({
       head: { status: "interrupted" },
-      entries: [{ name: "something" }, { name: "charge" }],
+      entries: [{ name: "charge" }],
     });
     question(await h.call("t"));
     expect(effects).toBe(1);
