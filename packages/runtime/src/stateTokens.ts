@@ -2,7 +2,8 @@
  * What a requestState says, and who may bring it back (docs/design.md 5).
  *
  * T1 A once run's token names the run, the round and digests; nothing that author or client wrote (4.1).
- * T2 A repeatable run's token is its journal; it is sealed confidentially as soon as a step or read value is in it.
+ * T2 A repeatable run's token is its journal; it is sealed confidentially as soon as a step or read is in it: what one threw
+ *    is as little meant for the client as what one gave.
  * T3 Every refusal is the same error; its cause goes to one audit event.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
@@ -111,10 +112,7 @@ export class StateTokens {
     expiresAtMs: number,
   ): Promise<string> {
     const confidential =
-      state.kind === "repeatable" &&
-      state.entries.some(
-        (entry) => entry.kind === "step_completed" || entry.kind === "read_completed",
-      );
+      state.kind === "repeatable" && state.entries.some((entry) => entry.kind !== "answer_taken");
     let token: string;
     try {
       token = await this.#sealer.seal({
