@@ -157,6 +157,8 @@ export interface RunHead {
   readonly state: Readonly<Record<string, string>>;
   /** `ctx.state` writes of this round that a started step may have seen: by key, in order; null is a delete. */
   readonly drafts: Readonly<Record<string, readonly (string | null)[]>>;
+  /** The drafts that the steps before the first failure that no completed step follows may have seen. */
+  readonly draftsAtFailure?: RunHead["drafts"] | undefined;
   readonly response: RecordedResponse | undefined;
   readonly entryCount: number;
   /** Index of the attempt's newest transition, so that a re-send gets the first reply. */

@@ -97,7 +97,7 @@ export function claimByStatus(
         ? takenOver(run, claimant, counted, env)
         : joined(run, claimant, env);
     case "interrupted":
-      return given(run, head, claimant, counted, env, "again");
+      return given(run, head, claimant, { ...head.brought, ...counted }, env, "again");
     case "mismatched":
       if (isMismatchOver(head, env)) return parked(run, env);
       return given(run, head, claimant, { ...head.brought, ...counted }, env, "again");
@@ -124,7 +124,15 @@ export function claimAfterFailure(
     if (digest === undefined) continue;
     brought.push([taken.key, { value: taken.answer, digest, question: taken.question }]);
   }
-  const head = { ...run.head, entryCount: kept.length, response: undefined };
+  // What was written to the state behind the failure belongs to what is cut away.
+  const drafts = run.head.draftsAtFailure ?? run.head.drafts;
+  const head: RunHead = {
+    ...run.head,
+    drafts,
+    draftsAtFailure: undefined,
+    entryCount: kept.length,
+    response: undefined,
+  };
   return given(run, head, claimant, Object.fromEntries(brought), env, "again", kept);
 }
 
@@ -158,11 +166,12 @@ function sortAnswers(
   const counted: [key: string, answer: BroughtAnswer][] = [];
   for (const [key, answer] of Object.entries(input.answers)) {
     const settled = Object.hasOwn(head.settled, key) ? head.settled[key] : undefined;
+    const ask: PendingAsk | undefined = head.pending.find((pending) => pending.key === key);
     if (settled !== undefined && input.asked.includes(settled.asked)) {
       if (settled.answer !== answer.digest) return { contradicts: key };
-      continue;
+      // Asked again, because what had taken the answer was cut away with a failure: the same answer is needed again.
+      if (head.status !== "waiting" || ask?.asked !== settled.asked) continue;
     }
-    const ask: PendingAsk | undefined = head.pending.find((pending) => pending.key === key);
     if (ask === undefined || !input.asked.includes(ask.asked)) continue;
     const standing = Object.hasOwn(head.brought, key) ? head.brought[key] : undefined;
     if (standing !== undefined && standing.digest !== answer.digest) return { contradicts: key };

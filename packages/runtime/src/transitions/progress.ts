@@ -4,8 +4,11 @@
  * R1 Epoch and token must be those of the newest attempt; else LEASE_LOST and nothing changes. A lease whose time is
  *    over still counts while nobody has taken the run over: no other attempt exists that could be contradicted.
  * R2 A transition whose sequence was recorded already changes nothing and gets the first reply.
- * R3 The end of a round clears what belonged to its attempt; brought answers stand only after a mismatch.
+ * R3 The end of a round clears what belonged to its attempt. Brought answers stand only after a mismatch, and those that were
+ *    taken once behind a failure also after an interruption.
+ * R4 Drafts that come with the end of a round are dropped: a step starts only after those that it may see are recorded.
  */
+import { cutAtFailure } from "@reprise/journal";
 import type { RunHead, StepMark } from "../runRecord.ts";
 import type { AttemptRef, LeaveReply, Progress, RoundEnd, TransitionReply } from "../storePort.ts";
 import { cleared } from "./claim.ts";
@@ -43,10 +46,11 @@ export function endRound(
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: false } };
   if (head.status !== "running") return leaseLost;
+  const { drafts: _unseen, ...seen } = progress;
   return {
     reply: { tag: "OK", stopping: false },
     write: {
-      head: applyEnd(applyProgress(head, progress), end, env),
+      head: applyEnd(applyProgress(head, seen), end, env),
       append: progress.entries,
       appendAt: head.entryCount,
     },
@@ -98,11 +102,19 @@ export function applyProgress(head: RunHead, progress: Progress): RunHead {
     stepCompleted: head.stepCompleted || completes,
     marks: applyMarks(head.marks, progress.marks),
     drafts: progress.drafts ?? head.drafts,
+    draftsAtFailure: draftsAtFailure(head, progress.entries),
     settled:
       Object.keys(progress.settled).length === 0
         ? head.settled
         : { ...head.settled, ...progress.settled },
   };
+}
+
+function draftsAtFailure(head: RunHead, entries: Progress["entries"]): RunHead["draftsAtFailure"] {
+  const completes = entries.some((entry) => entry.kind === "step_completed");
+  const before = completes ? undefined : head.draftsAtFailure;
+  const fails = cutAtFailure(entries).kept.length < entries.length;
+  return before ?? (fails ? head.drafts : undefined);
 }
 
 function applyMarks(marks: RunHead["marks"], changes: Progress["marks"]): RunHead["marks"] {
@@ -140,6 +152,7 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
           askedVersion: head.version,
           brought: {},
           drafts: {},
+          draftsAtFailure: undefined,
           state: end.state,
           response: { kind: "question" },
           stateGivenOut: true,
@@ -166,7 +179,7 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
         env,
       );
     case "interrupted":
-      return touched({ ...idle, status: "interrupted", brought: {} }, env);
+      return touched({ ...idle, status: "interrupted", brought: takenOnce(head.brought) }, env);
     case "mismatched":
       return touched(
         { ...idle, status: "mismatched", mismatchedAt: head.mismatchedAt ?? env.now },
@@ -175,6 +188,13 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
     case "parked":
       return touched({ ...idle, status: "parked", response: end.response }, env);
   }
+}
+
+/** Answers that are settled for ever, though the journal was cut before them: nobody will give them again. */
+function takenOnce(brought: RunHead["brought"]): RunHead["brought"] {
+  return Object.fromEntries(
+    Object.entries(brought).filter(([, answer]) => answer.question !== undefined),
+  );
 }
 
 function isOwn(head: RunHead, ref: AttemptRef): boolean {
