@@ -142,7 +142,9 @@ export class ReplayCursor {
 
   /** The handler has been silent for long: passes over reads, or reports the mismatch. */
   stall(): void {
-    if (!this.#ended && this.isReplaying) this.#unasked("stalled");
+    // With a turn to come the cursor does not stand: the process was busy or paused.
+    if (this.#ended || this.#cancelTurn !== undefined) return;
+    if (this.isReplaying) this.#unasked("stalled");
   }
 
   /** Nothing is delivered or started afterwards. */

@@ -20,6 +20,7 @@ import { type Entry, type Mismatch, ReplayCursor } from "@reprise/journal";
 import { AskDesk } from "./askDesk.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
 import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
+import { controllerForMany } from "./manyListeners.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
 import { Recorder } from "./recorder.ts";
 import { StateValues } from "./stateValues.ts";
@@ -117,14 +118,14 @@ export class Attempt implements OperationHost {
 
   /** Forbids further tries of running steps. */
   get stopSteps(): AbortSignal {
-    this.#stopSteps ??= new AbortController();
+    this.#stopSteps ??= controllerForMany();
     if (this.isOver) this.#stopSteps.abort(overNow);
     return this.#stopSteps.signal;
   }
 
   /** Aborts running steps' functions. */
   get cutSteps(): AbortSignal {
-    this.#cutSteps ??= new AbortController();
+    this.#cutSteps ??= controllerForMany();
     return this.#cutSteps.signal;
   }
 
@@ -181,7 +182,7 @@ export class Attempt implements OperationHost {
       const pending = operation as Pending;
       if (pending.isRunning) continue;
       this.#cursor?.withdraw(pending);
-      pending.reject(this.#signalOfStop());
+      pending.reject(this.suspension());
     }
     this.#cursor?.wake();
     this.#watchStopped();
@@ -201,7 +202,7 @@ export class Attempt implements OperationHost {
 
   /** Throws the suspension signal once the attempt has ended or was stopped. */
   check(): void {
-    if (this.isOver) throw this.#signalOfStop();
+    if (this.isOver) throw this.suspension();
   }
 
   /** Claims a name for its one use in the run. */
@@ -336,7 +337,7 @@ export class Attempt implements OperationHost {
     else this.#end({ kind: "threw", error: settled.error });
   }
 
-  #signalOfStop(): Suspension {
+  suspension(): Suspension {
     // What a handler leaves behind when it has returned does not speak for it.
     if (this.#settled === undefined) this.#isSignalled = true;
     return new Suspension();

@@ -12,12 +12,15 @@ export interface Clock {
   after(ms: number, work: () => void): () => void;
 }
 
-/** The process's own clock. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The process's own clock. A wait of more than 24 days ends after 24 days. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, work) {
-    const timer = setTimeout(work, ms);
+    // A longer timer would go off at once.
+    const timer = setTimeout(work, Math.min(ms, MAX_TIMER_MS));
     timer.unref();
     return () => clearTimeout(timer);
   },

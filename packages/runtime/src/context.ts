@@ -311,6 +311,7 @@ function requestStep<T>(
             maybeStartedAt,
             cut: attempt.cutSteps,
             stop: attempt.stopSteps,
+            confirm: () => attempt.recorder.confirm(),
             clock: ports.clock,
           }),
       ),

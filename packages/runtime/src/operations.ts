@@ -17,7 +17,7 @@ import type { Recorder } from "./recorder.ts";
 import type { BroughtAnswer, StepMark } from "./runRecord.ts";
 import { readFailure, recordedError, stepFailure } from "./stepErrors.ts";
 import type { StepOutcome } from "./stepRun.ts";
-import { Suspension } from "./suspension.ts";
+import type { Suspension } from "./suspension.ts";
 
 /** What operations need from their attempt. */
 export interface OperationHost {
@@ -31,6 +31,8 @@ export interface OperationHost {
   stepFailed(step: string, outcome: string, cause: unknown): void;
   /** Something that the cursor should look at again has happened. */
   wake(): void;
+  /** The signal for a handler whose operation is given up. */
+  suspension(): Suspension;
 }
 
 /** An operation with a promise. */
@@ -102,7 +104,9 @@ export class StepOperation implements Pending {
     if (this.#phase === "preparing" || this.isRunning) return true;
     if (!this.#host.mayStart()) return false;
     const { recorder } = this.#host;
-    const durable = this.#phase === "waiting" ? this.#announce() : undefined;
+    // Asked again when prepared: what was read or written to the state meanwhile precedes the step as well.
+    const durable =
+      this.#phase === "waiting" ? this.#announce() : recorder.beforeStep(this.name, undefined);
     const ready = durable ?? recorder.confirm();
     if (ready !== undefined) {
       this.#phase = "preparing";
@@ -159,9 +163,12 @@ export class StepOperation implements Pending {
           break;
         }
         case "abandoned":
-          if (outcome.uncertain) recorder.noteMark(name, { firstTriedAt: outcome.firstTriedAt });
+          recorder.noteMark(
+            name,
+            outcome.uncertain ? { firstTriedAt: outcome.firstTriedAt } : null,
+          );
           this.#phase = "waiting";
-          this.#settlers.reject(new Suspension());
+          this.#settlers.reject(host.suspension());
           break;
       }
       host.wake();

@@ -8,6 +8,7 @@
  *    earlier attempt that may have started it. Only a result makes it certain again: a later `notDone` speaks of its own try.
  * U2 An uncertain step's function runs again only with the same idempotency key, within the key's lifetime, and under
  *    a policy that allows it.
+ * U3 No try begins once the attempt may have lost its run: while this process was paused, another may have gone on.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { encodeValue, type RecordedError } from "@reprise/journal";
@@ -71,6 +72,8 @@ export interface StepRun<T> {
   readonly cut: AbortSignal;
   /** Forbids further tries: the attempt was stopped. */
   readonly stop: AbortSignal;
+  /** Whether the attempt still has its run: undefined when that is certain; rejects when not. */
+  readonly confirm: () => Promise<void> | undefined;
   readonly clock: Clock;
 }
 
@@ -103,6 +106,9 @@ export async function runStep<T>(run: StepRun<T>): Promise<StepOutcome> {
         if (found.value !== undefined) return completed(name, found.value, firstTriedAt);
       }
     }
+    const confirmed = run.confirm();
+    if (confirmed !== undefined && !(await succeeds(confirmed)))
+      return { kind: "abandoned", uncertain, firstTriedAt };
     const tried = await tryOnce(run, run.fn, attempt);
     if (tried.kind === "value") return completed(name, tried.value, firstTriedAt);
     last = tried.error;
@@ -117,6 +123,13 @@ export async function runStep<T>(run: StepRun<T>): Promise<StepOutcome> {
   const outcome = uncertain ? "uncertain" : "not_done";
   return { kind: "failed", error: recordedError(last), outcome, firstTriedAt, cause: last };
 }
+
+/** What it fails with is the attempt's to know, which has been told. */
+const succeeds = (work: Promise<void>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
 
 function completed(name: string, value: unknown, firstTriedAt: number): StepOutcome {
   try {
