@@ -11,8 +11,13 @@ export function question(ask: Ask): string {
   switch (ask.kind) {
     case "form":
       return quoted(ask.message);
-    case "url":
-      return `${quoted(ask.message)}\n  Page: ${printableLine(ask.url.href)}`;
+    case "url": {
+      const { href, warnings, refusal } = ask.url;
+      const notes = warnings.map((warning) => `\n  WARNING: ${printableLine(warning)}`).join("");
+      const refused =
+        refusal === undefined ? "" : `\n  It must not be opened. ${printableLine(refusal)}`;
+      return `${quoted(ask.message)}\n  Page: ${printableLine(href)}${notes}${refused}`;
+    }
     case "sample":
       return quoted(JSON.stringify(ask.params.messages));
     case "roots":
@@ -29,7 +34,9 @@ export function exampleAnswer(ask: Ask): string {
       return `'{"${ask.fields.map((field) => `${printableLine(field.name)}":...`).join(',"')}}'`;
     }
     case "url":
-      return `'{"action":"accept"}' once you have been there`;
+      return ask.url.refusal === undefined
+        ? `'{"action":"accept"}' once you have been there`
+        : `'{"action":"decline"}'`;
     case "sample":
       return `'"the answer"'`;
     case "roots":

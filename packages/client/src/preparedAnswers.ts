@@ -99,7 +99,7 @@ function accepted(ask: FormAsk, value: unknown): FormReply {
 function urlReply({ key, url }: UrlAsk, value: unknown): UrlReply {
   // The gates refuse it as well; here the words tell what to give instead.
   if (url.refusal !== undefined && isObject(value) && value["action"] === "accept") {
-    throw unusable(key, `the page must not be opened. ${url.refusal}`);
+    throw unusable(key, `the page must not be opened. ${url.refusal.replace(/\.$/, "")}`);
   }
   const action = isObject(value) ? value["action"] : undefined;
   if (action === "accept" || action === "decline" || action === "cancel") return { action };

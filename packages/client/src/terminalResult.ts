@@ -45,14 +45,19 @@ export function resultJson(value: unknown): string {
 /** What went wrong, in one or two lines: a code where there is one, and what to do. */
 export function shownError(error: unknown): string {
   if (isRepriseError(error)) {
-    return `${error.code}: ${printableLine(error.message)}\n  ${error.spec.remedy}`;
+    return `${error.code}: ${onOneLine(error.message)}\n  ${error.spec.remedy}`;
   }
   if (error instanceof ProtocolError) {
     const data = error.data === undefined ? "" : ` ${printableLine(JSON.stringify(error.data))}`;
     return `The server refused (${error.code}): ${printableLine(error.message)}${data}`;
   }
-  if (error instanceof SdkError) return `${error.code}: ${printableLine(error.message)}`;
-  return printableLine(error instanceof Error ? error.message : String(error));
+  if (error instanceof SdkError) return `${error.code}: ${onOneLine(error.message)}`;
+  return onOneLine(error instanceof Error ? error.message : String(error));
+}
+
+/** The official client puts a validator's report, pretty-printed, into its messages. */
+function onOneLine(message: string): string {
+  return printableLine(message.replaceAll(/\s+/g, " ").trim());
 }
 
 // The wire types are open (any further member), so `in` alone tells nothing apart.

@@ -312,3 +312,22 @@ async function child(...args: string[]): Promise<{ code: number; output: string 
   ]);
   return { code, output };
 }
+
+test("nobody is told to accept a page that must not be opened, and its warnings are shown without a terminal too", async () => {
+  const page = (url: string) => ask({ mode: "url", message: "?", url });
+  const pages = { script: page("javascript:alert(1)"), look: page("https://xn--pypal-4ve.com/") };
+  const ran = await call(await serve(inputRequired(pages, "s")), { interactive: false });
+  expect(ran.code).toBe(exitCodes.unanswered);
+  expect(ran.dialog).toContain("Page: javascript:alert(1)\n  It must not be opened.");
+  expect(ran.dialog).toContain(`--answer script='{"action":"decline"}'\n`);
+  expect(ran.dialog).not.toContain(`--answer script='{"action":"accept"}'`);
+  expect(ran.dialog).toMatch(/Page: https:\/\/xn--pypal-4ve\.com\/\n {2}WARNING: .*punycode/);
+});
+
+test("what is wrong with a result that is none is told in one line", async () => {
+  const result = { resultType: "complete", content: [{ type: "video", data: "x" }] };
+  const ran = await call(await serve({ result }), {});
+  expect(ran.code).toBe(exitCodes.refusedByServer);
+  expect(ran.dialog.trim().split("\n")).toHaveLength(1);
+  expect(ran.dialog).not.toContain("\\u{a}");
+});
