@@ -142,9 +142,10 @@ export class ReplayCursor {
 
   /** The handler has been silent for long: passes over reads, or reports the mismatch. */
   stall(): void {
-    // With a turn to come the cursor does not stand: the process was busy or paused.
-    if (this.#ended || this.#cancelTurn !== undefined) return;
-    if (this.isReplaying) this.#unasked("stalled");
+    const entry = this.#entries[this.#position];
+    if (this.#ended || entry === undefined) return;
+    // What is asked for is delivered at the next turn: the process was busy or paused, the handler is not silent.
+    if (!this.#waiting.has(keyOf(operationOf(entry), nameOf(entry)))) this.#unasked("stalled");
   }
 
   /** Nothing is delivered or started afterwards. */
