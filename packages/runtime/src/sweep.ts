@@ -22,6 +22,8 @@ export class Sweeper {
   #closed = false;
   /** Attempts of this sweep that have not ended. */
   #running = 0;
+  /** Runs that could not be gone on with: passed over until nothing else is left, so that they keep no other waiting. */
+  readonly #passedOver = new Set<string>();
 
   constructor(deps: EngineDeps, store: RunStore) {
     this.#deps = deps;
@@ -57,10 +59,13 @@ export class Sweeper {
    */
   async sweep(): Promise<void> {
     const room = BATCH - this.#running;
-    const abandoned = room > 0 ? await this.#store.findAbandoned(room) : [];
+    const found = room > 0 ? await this.#store.findAbandoned(room + this.#passedOver.size) : [];
+    const abandoned = found.filter((runId) => !this.#passedOver.has(runId)).slice(0, room);
+    if (abandoned.length === 0 && room > 0) this.#passedOver.clear();
     await Promise.all(
       abandoned.map((runId) =>
         this.#goOn(runId).catch((error: unknown) => {
+          this.#passedOver.add(runId);
           this.#deps.log.warn({ err: error, run: runId }, "a run could not be swept");
         }),
       ),
@@ -75,7 +80,10 @@ export class Sweeper {
     if (known === undefined) return;
     const handler = this.#handlerOf(known.origin);
     // Another server's run, or a handler that this release no longer has: an instance that has it goes on.
-    if (handler === undefined) return;
+    if (handler === undefined) {
+      this.#passedOver.add(runId);
+      return;
+    }
     // Before the claim: what an author's schema does wrong must not cost the run an attempt.
     const args = await this.#argsOf(handler, known.origin);
     const claimedAt = clock.monotonic();
