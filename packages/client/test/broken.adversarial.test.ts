@@ -1,59 +1,20 @@
-import { connect, type HostClient, ProtocolError, type SavedCall } from "@reprise/client";
-import { isRepriseError } from "@reprise/errors";
-import { afterEach, expect, test } from "vitest";
+import { connect, ProtocolError, type SavedCall } from "@reprise/client";
+import { expect, test } from "vitest";
+import { codeOf, failure } from "./support/failures.ts";
 import {
   complete,
   confirmAsk,
   type FakeServer,
   fakeServer,
   inputRequired,
-  type Script,
 } from "./support/fakeServer.ts";
 import { accept, formHost, manualClock } from "./support/hosts.ts";
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
-});
-
-async function serve(...script: Script[]): Promise<FakeServer> {
-  const server = await fakeServer(...script);
-  open.push(server);
-  return server;
-}
-
-async function client(
-  server: FakeServer,
-  options: Partial<Parameters<typeof connect>[0]> = {},
-): Promise<HostClient> {
-  const connected = await connect({
-    url: server.url,
-    host: formHost(() => accept({ confirm: true })),
-    clock: manualClock(),
-    ...options,
-  });
-  open.push(connected);
-  return connected;
-}
+import { client, serve } from "./support/opened.ts";
 
 const key = (server: FakeServer): unknown[] =>
   server.calls.map(
     ({ params }) => (params["_meta"] as Record<string, unknown>)["reprise/idempotencyKey"],
   );
-
-async function failure(call: Promise<unknown>): Promise<unknown> {
-  return await call.then(
-    (value) => {
-      throw new Error(`resolved with ${JSON.stringify(value)}`);
-    },
-    (error: unknown) => error,
-  );
-}
-
-async function codeOf(call: Promise<unknown>): Promise<unknown> {
-  const error = await failure(call);
-  return isRepriseError(error) ? error.code : error;
-}
 
 test("answers of the last round that were sent before a crash are sent again by a resume, without a question", async () => {
   const server = await serve(

@@ -1,39 +1,8 @@
-import { connect, type HostClient, type SavedCall } from "@reprise/client";
-import { afterEach, expect, test } from "vitest";
-import {
-  complete,
-  confirmAsk,
-  type FakeServer,
-  fakeServer,
-  inputRequired,
-  type Script,
-} from "./support/fakeServer.ts";
+import type { SavedCall } from "@reprise/client";
+import { expect, test } from "vitest";
+import { complete, confirmAsk, inputRequired } from "./support/fakeServer.ts";
 import { accept, formHost, manualClock } from "./support/hosts.ts";
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
-});
-
-async function serve(...script: Script[]): Promise<FakeServer> {
-  const server = await fakeServer(...script);
-  open.push(server);
-  return server;
-}
-
-async function client(
-  server: FakeServer,
-  options: Partial<Parameters<typeof connect>[0]> = {},
-): Promise<HostClient> {
-  const connected = await connect({
-    url: server.url,
-    host: formHost(() => accept({ confirm: true })),
-    clock: manualClock(),
-    ...options,
-  });
-  open.push(connected);
-  return connected;
-}
+import { client, serve } from "./support/opened.ts";
 
 const KEY = "reprise/idempotencyKey";
 const meta = (params: Record<string, unknown>): Record<string, unknown> =>

@@ -7,32 +7,18 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { exitCodes, type RunCallOptions, runCall } from "@reprise/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  complete,
-  confirmAsk,
-  type FakeServer,
-  fakeServer,
-  inputRequired,
-  type Script,
-} from "./support/fakeServer.ts";
+import { complete, confirmAsk, type FakeServer, inputRequired } from "./support/fakeServer.ts";
 import { manualClock } from "./support/hosts.ts";
+import { serve } from "./support/opened.ts";
 import { person, screen, typed } from "./support/terminal.ts";
 
-const open: { close(): Promise<void> }[] = [];
 let folder = "";
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "reprise-client-"));
 });
 afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
   await rm(folder, { recursive: true });
 });
-
-async function serve(...script: Script[]): Promise<FakeServer> {
-  const server = await fakeServer(...script);
-  open.push(server);
-  return server;
-}
 
 async function call(
   server: FakeServer,

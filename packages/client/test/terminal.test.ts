@@ -3,15 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exitCodes } from "@reprise/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  complete,
-  confirmAsk,
-  type FakeServer,
-  fakeServer,
-  inputRequired,
-  type Script,
-} from "./support/fakeServer.ts";
+import { complete, confirmAsk, inputRequired } from "./support/fakeServer.ts";
 import { manualClock } from "./support/hosts.ts";
+import { serve } from "./support/opened.ts";
 import { call, formAsk, responses, resume, sampleAsk } from "./support/terminalRun.ts";
 
 let folder = "";
@@ -21,17 +15,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await rm(folder, { recursive: true });
 });
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
-
-async function serve(...script: Script[]): Promise<FakeServer> {
-  const server = await fakeServer(...script);
-  open.push(server);
-  return server;
-}
 
 test("prepared answers are sent for the questions they name, shown with the server that asked, and checked", async () => {
   const server = await serve(

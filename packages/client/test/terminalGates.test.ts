@@ -1,25 +1,8 @@
 import { exitCodes } from "@reprise/client";
-import { afterEach, expect, test } from "vitest";
-import {
-  complete,
-  confirmAsk,
-  type FakeServer,
-  fakeServer,
-  inputRequired,
-  type Script,
-} from "./support/fakeServer.ts";
+import { expect, test } from "vitest";
+import { complete, confirmAsk, inputRequired } from "./support/fakeServer.ts";
+import { serve } from "./support/opened.ts";
 import { call, formAsk, pageAsk, responses, sampleAsk } from "./support/terminalRun.ts";
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
-
-async function serve(...script: Script[]): Promise<FakeServer> {
-  const server = await fakeServer(...script);
-  open.push(server);
-  return server;
-}
 
 test("a person sees who asks, answers, reviews what would be sent, and sends it", async () => {
   const server = await serve(
