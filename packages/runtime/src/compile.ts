@@ -179,13 +179,25 @@ function common(
 /** @throws RepriseError DEFINITION_INVALID unless the schema describes an object, which arguments always are */
 function inputSchema(schema: AnySchema | undefined, label: string): CompiledSchema {
   const compiled = compileSchema(schema ?? emptyInput, "input", `${label} input`);
-  if (memberOf(compiled.json, "type") !== "object") {
-    throw new RepriseError(
-      "DEFINITION_INVALID",
-      `${label}: the input schema must describe an object`,
-    );
+  if (memberOf(compiled.json, "type") === "object") return compiled;
+  // Libraries leave the type of a union to its members; the protocol wants it at the root (MCP 2026-07-28, tools, "Tool").
+  if (isUnionOfObjects(compiled.json)) {
+    return { ...compiled, json: { type: "object", ...compiled.json } };
   }
-  return compiled;
+  throw new RepriseError(
+    "DEFINITION_INVALID",
+    `${label}: the input schema must describe an object ("type": "object")`,
+  );
+}
+
+function isUnionOfObjects(json: JsonObject): boolean {
+  const members = memberOf(json, "oneOf") ?? memberOf(json, "anyOf");
+  return (
+    memberOf(json, "type") === undefined &&
+    Array.isArray(members) &&
+    members.length > 0 &&
+    members.every((member) => isJsonObject(member) && memberOf(member, "type") === "object")
+  );
 }
 
 function argsCheck(input: CompiledSchema): CompiledHandler["checkArgs"] {

@@ -69,7 +69,8 @@ function issueText(issue: SchemaIssue): string {
 
 function compileJsonSchema(schema: JsonSchema, where: string): CompiledSchema {
   // One instance a schema: `$id`s and anchors of different tools must not meet.
-  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
+  // Without a logger, because a format that ajv doesn't know is an annotation, and a library does not write to the console.
+  const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false });
   addFormats(ajv);
   try {
     const validate = ajv.compile(schema);

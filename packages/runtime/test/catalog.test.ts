@@ -6,7 +6,7 @@ import {
   type ToolDefinition,
   tool,
 } from "@reprise/runtime";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { startHarness } from "./support/harness.ts";
 
@@ -173,6 +173,26 @@ describe("arguments", () => {
     expect(await one({})?.handler.checkArgs(undefined)).toMatchObject({ ok: true });
     expect(await one({})?.handler.checkArgs({ extra: 1 })).toMatchObject({ ok: false });
   });
+});
+
+test("a union of objects is published as an object, as the protocol wants it", async () => {
+  const input = z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("id"), id: z.string() }),
+    z.object({ kind: z.literal("all") }),
+  ]);
+  const found = one({ input });
+  expect(found?.wire["inputSchema"]).toMatchObject({ type: "object", oneOf: expect.any(Array) });
+  expect(await found?.handler.checkArgs({ kind: "all" })).toMatchObject({ ok: true });
+  expect(await found?.handler.checkArgs({ kind: "id" })).toMatchObject({ ok: false });
+  expect(() => one({ input: z.union([z.object({}), z.string()]) })).toThrow(
+    /must describe an object/,
+  );
+});
+
+test("a format that nobody knows is an annotation, and nothing is written to the console", () => {
+  const warn = vi.spyOn(console, "warn");
+  one({ input: { type: "object", properties: { a: { type: "string", format: "odd" } } } });
+  expect(warn).not.toHaveBeenCalled();
 });
 
 describe("arguments that a model must mend", () => {
