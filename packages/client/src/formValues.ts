@@ -102,8 +102,15 @@ function textProblem(field: TextField, value: unknown): string | undefined {
   }
   return field.format === undefined || hasFormat(field.format, value)
     ? undefined
-    : `the form of a ${field.format} is expected`;
+    : `${formatWords[field.format]} is expected`;
 }
+
+const formatWords = {
+  email: "an e-mail address",
+  uri: "a complete URI",
+  date: "a date such as 2026-07-28",
+  "date-time": "a date and time such as 2026-07-28T09:30:00Z",
+} as const;
 
 function hasFormat(format: NonNullable<TextField["format"]>, value: string): boolean {
   switch (format) {

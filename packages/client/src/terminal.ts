@@ -74,10 +74,34 @@ export interface RunCallOptions extends TerminalOptions {
 export async function runCall(options: RunCallOptions): Promise<number> {
   const { saveFile: file, url, tool, args } = options;
   const interactive = file === undefined && isInteractive(options);
-  return await run(options, { file, interactive }, async () => {
+  return await run(options, { file, interactive }, async (say) => {
     if (file !== undefined) await refuseExisting(file);
-    return { url, begin: async (client, signal) => await client.callTool(tool, args, { signal }) };
+    return {
+      url,
+      begin: async (client, signal) => {
+        try {
+          return await client.callTool(tool, args, { signal });
+        } catch (error) {
+          if (error instanceof ProtocolError) await sayOtherTools(client, tool, say, signal);
+          throw error;
+        }
+      },
+    };
   });
+}
+
+/** A misspelt name is the most likely reason why a server refuses a call, and the list is known already. */
+async function sayOtherTools(
+  client: HostClient,
+  tool: string,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = (await client.listTools({ signal }).catch(() => [])).map(({ name }) => name);
+  if (names.length === 0 || names.includes(tool)) return;
+  say(
+    `There is no tool ${printableLine(tool)}. There are: ${names.map(printableLine).join(", ")}.`,
+  );
 }
 
 /** Goes on with the call in `file`; the file is kept up to date, and removed when the call has its result. */

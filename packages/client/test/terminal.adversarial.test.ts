@@ -317,3 +317,14 @@ test("what is wrong with a result that is none is told in one line", async () =>
   expect(ran.dialog.trim().split("\n")).toHaveLength(1);
   expect(ran.dialog).not.toContain("\\u{a}");
 });
+
+test("a misspelt tool is answered with the names that there are, neutralised", async () => {
+  const server = await serve({ error: { code: -32602, message: "unknown" } });
+  server.tools.push({ name: "delete\u001b[2K", inputSchema: { type: "object" } });
+  const ran = await call(server, { tool: "delete_folders" });
+  expect(ran.code).toBe(exitCodes.refusedByServer);
+  expect(ran.dialog).toContain(
+    "There is no tool delete_folders. There are: delete_folder, delete\\u{1b}[2K.",
+  );
+  expect((await call(server, { tool: "delete_folder" })).dialog).not.toContain("There is no tool");
+});
