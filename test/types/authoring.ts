@@ -37,7 +37,7 @@ export const server = defineServer({
       name: "json_schema",
       description: "Plain JSON Schema gives JSON values",
       input: { type: "object", properties: { city: { type: "string" } } },
-      handler: (args) => String(args["city"]),
+      handler: (args) => JSON.stringify(args["city"]),
     }),
     tool({
       name: "nothing",

@@ -91,7 +91,7 @@ const asModules = `export async function resolve(specifier, context, next) {
 }`;
 
 /** The server that a file exports. @throws RepriseError DEFINITION_INVALID */
-export async function loadServer(file: string): Promise<ServerDefinition> {
+async function loadServer(file: string): Promise<ServerDefinition> {
   // TypeScript without a build, whatever the Node.js release can do by itself.
   register();
   // After tsx, so that it is asked first.

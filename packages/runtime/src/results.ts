@@ -29,7 +29,7 @@ function isCallerError(error: unknown): error is Error {
 }
 
 /** What a caller is told of a failure. */
-export function failureText(error: unknown, runId: string): string {
+function failureText(error: unknown, runId: string): string {
   if (isCallerError(error)) return error.message;
   if (error instanceof StepError) {
     const what =
@@ -44,7 +44,7 @@ export function failureText(error: unknown, runId: string): string {
 }
 
 /** A tool's failure: a result with isError, so that a model can read it. */
-export function toolFailure(text: string): JsonObject {
+function toolFailure(text: string): JsonObject {
   return { content: [{ type: "text", text }], isError: true };
 }
 

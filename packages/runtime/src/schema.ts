@@ -14,7 +14,7 @@ import type { AnySchema, JsonSchema, SchemaIssue, StandardSchema } from "./schem
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => void;
 
 /** The outcome of a validation; `issues` is one readable line. */
-export type SchemaCheck =
+type SchemaCheck =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: string };
 

@@ -31,7 +31,7 @@ export const operationScope: AsyncLocalStorage<OperationScope> =
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Defaults of a step's options. */
-export const stepDefaults: {
+const stepDefaults: {
   readonly timeoutMs: number;
   readonly keyLifetimeMs: number;
   readonly tries: number;

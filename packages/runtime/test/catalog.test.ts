@@ -14,8 +14,7 @@ const description = "d";
 const handler = (): string => "x";
 const catalogOf = (server: Partial<ServerDefinition>) => startHarness(server).runtime.catalog;
 const one = (options: Partial<ToolDefinition>) =>
-  catalogOf({ tools: [tool({ name: "t", description, handler, ...options } as ToolDefinition)] })
-    .tools[0];
+  catalogOf({ tools: [{ name: "t", description, handler, ...options }] }).tools[0];
 
 describe("once or repeatable", () => {
   test.each([

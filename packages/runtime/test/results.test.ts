@@ -25,7 +25,7 @@ const MARKER = "hunter2-internal";
 
 const serving = (handler: ToolDefinition["handler"], output?: ToolDefinition["output"]): Harness =>
   startHarness({
-    tools: [tool({ name: "t", description, ...(output === undefined ? {} : { output }), handler })],
+    tools: [{ name: "t", description, ...(output === undefined ? {} : { output }), handler }],
   });
 const resultOf = async (value: unknown, output?: ToolDefinition["output"]): Promise<unknown> => {
   const reply = await serving((() => value) as ToolDefinition["handler"], output).call("t");

@@ -21,4 +21,5 @@ const server = defineServer({
 });
 
 /** Serves it on a free port, with its records in `dataDir`. */
-export const start = (dataDir: string): Promise<ServedServer> => serve(server, { port: 0, dataDir });
+export const start = (dataDir: string): Promise<ServedServer> =>
+  serve(server, { port: 0, dataDir });
