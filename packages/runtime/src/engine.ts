@@ -11,7 +11,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
 import { durationMs } from "./duration.ts";
-import { type EngineDeps, runnable } from "./engineDeps.ts";
+import { drained, type EngineDeps, runnable } from "./engineDeps.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
 import { randomText } from "./randomText.ts";
@@ -76,6 +76,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const audience = `${options.namespace ?? "reprise"} ${options.server.name}`;
   const store = options.store === "none" ? undefined : options.store;
   if (store === undefined) requireNoKeys(options.server);
+  const draining = { isSet: false };
   const deps: EngineDeps = {
     catalog,
     store,
@@ -92,6 +93,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     settleGraceMs: settings.settleGraceMs,
     joinTimeoutMs: settings.joinTimeoutMs,
     random: randomText,
+    isDraining: () => draining.isSet,
     attempts: new Set(),
   };
   const sweeper =
@@ -99,7 +101,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   sweeper?.start();
   const { rateLimit = defaultRateLimit } = options;
   const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
-  return new Engine(deps, settings, limiter, sweeper);
+  return new Engine(deps, settings, limiter, sweeper, draining);
 }
 
 class Engine implements Runtime {
@@ -108,6 +110,8 @@ class Engine implements Runtime {
   readonly #settings: typeof defaults;
   readonly #limiter: RateLimiter | undefined;
   readonly #sweeper: Sweeper | undefined;
+  readonly #draining: { isSet: boolean };
+  #executing = 0;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -115,15 +119,18 @@ class Engine implements Runtime {
     settings: typeof defaults,
     limiter: RateLimiter | undefined,
     sweeper: Sweeper | undefined,
+    draining: { isSet: boolean },
   ) {
     this.catalog = deps.catalog;
     this.#deps = deps;
     this.#settings = settings;
     this.#limiter = limiter;
     this.#sweeper = sweeper;
+    this.#draining = draining;
   }
 
   async execute(request: RunRequest): Promise<RunReply> {
+    this.#executing += 1;
     try {
       return await this.#dispatch(request);
     } catch (error) {
@@ -138,6 +145,8 @@ class Engine implements Runtime {
           cause: error,
         }),
       };
+    } finally {
+      this.#executing -= 1;
     }
   }
 
@@ -186,18 +195,17 @@ class Engine implements Runtime {
 
   async #close(): Promise<void> {
     const { attempts, clock, store } = this.#deps;
+    this.#draining.isSet = true;
     this.#sweeper?.close();
-    const drained = clock.monotonic() + this.#settings.drainTimeoutMs;
-    const draining = new RepriseError(
-      "INTERRUPTED",
-      "the server is stopping; repeat the same request",
-      { data: { retryAfterMs: 1000 } },
-    );
-    while (attempts.size > 0 && clock.monotonic() < drained) await tick(clock);
-    for (const attempt of attempts)
-      (attempt as { stop(reason?: RepriseError): void }).stop(draining);
+    const handover = clock.monotonic() + this.#settings.drainTimeoutMs;
+    while (attempts.size > 0 && clock.monotonic() < handover) await tick(clock);
+    for (const attempt of attempts) {
+      (attempt as { stop(reason?: RepriseError): void }).stop(drained());
+    }
     const forced = clock.monotonic() + this.#settings.settleGraceMs * 2;
-    while (attempts.size > 0 && clock.monotonic() < forced) await tick(clock);
+    // Requests as well: a claim that is on its way is given back, which needs the store.
+    const isBusy = (): boolean => attempts.size > 0 || this.#executing > 0;
+    while (isBusy() && clock.monotonic() < forced) await tick(clock);
     await store?.close();
   }
 }

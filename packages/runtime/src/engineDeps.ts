@@ -1,6 +1,7 @@
 /**
  * What the lanes of the engine share.
  */
+import { RepriseError } from "@reprise/errors";
 import type { ScheduleTurn } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
@@ -25,6 +26,8 @@ export interface EngineDeps {
   readonly joinTimeoutMs: number;
   /** Random text of at least 128 bits, base64url. */
   readonly random: () => string;
+  /** Whether the process drains: no attempt begins any more. */
+  readonly isDraining: () => boolean;
   /** Told when an attempt begins and ends: draining waits for the running ones. */
   readonly attempts: Set<{ stop(): void }>;
 }
@@ -52,4 +55,16 @@ export function warnOfRounds(deps: EngineDeps, runId: string, round: number, lab
     { event: "many_rounds", run: runId, round },
     `${label} asks for round ${round} of one call; clients give up after about that many: put questions that don't depend on each other into one round`,
   );
+}
+
+/** Why a draining process stops an attempt. Told apart from other stops by its data. */
+export function drained(): RepriseError {
+  return new RepriseError("INTERRUPTED", "the server is stopping; repeat the same request", {
+    data: { draining: true, retryAfterMs: 1000 },
+  });
+}
+
+/** Whether a stop came from `drained`. */
+export function isDrain(error: RepriseError | undefined): boolean {
+  return error?.data?.["draining"] === true;
 }

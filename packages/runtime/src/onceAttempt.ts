@@ -14,7 +14,7 @@ import type { AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
 import { createContext } from "./context.ts";
-import { type EngineDeps, stateExpiry, warnOfRounds } from "./engineDeps.ts";
+import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import type { OnceSink } from "./onceSink.ts";
 import { failureResponse } from "./results.ts";
@@ -62,6 +62,7 @@ const nothing = {};
 
 /** Starts the attempt. */
 export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): RunningOnce {
+  if (deps.isDraining()) return { outcome: unstarted(sink), stop: () => undefined };
   const { handler, head } = from;
   const start: AttemptStart = {
     entries: from.entries,
@@ -117,6 +118,12 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     }
   };
   return { outcome: conclude(), stop: running.stop };
+}
+
+/** A claim that came while the process drains: nothing was executed, whoever comes next goes on. */
+async function unstarted(sink: OnceSink): Promise<OnceOutcome> {
+  await sink.release();
+  return { kind: "failed", error: drained() };
 }
 
 /** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
@@ -191,7 +198,7 @@ async function recordOutcome(
       };
     }
     case "interrupted": {
-      if (hasRecord) await end({ to: "interrupted" });
+      if (hasRecord) await end({ to: isDrain(ended.error) ? "released" : "interrupted" });
       return {
         kind: "failed",
         error:

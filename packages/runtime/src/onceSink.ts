@@ -102,6 +102,19 @@ export class OnceSink implements FactSink {
     this.close();
   }
 
+  /** Gives an attempt back that has not begun. Tried once: if it fails, the lease ends by itself. Never rejects. */
+  async release(): Promise<void> {
+    const ref = this.#ref;
+    this.close();
+    if (ref === undefined) return;
+    const nothing = { sequence: 1, entries: [], marks: {}, settled: {}, stepStarts: false };
+    try {
+      await this.#store.endRound(ref, nothing, { to: "released" });
+    } catch (error) {
+      this.#log.warn({ err: error, run: ref.runId }, "a run could not be given back");
+    }
+  }
+
   /** No more renewals. */
   close(): void {
     this.#closed = true;

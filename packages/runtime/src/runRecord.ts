@@ -126,7 +126,7 @@ export interface RunHead {
   /** Random, so that two attempts never take each other for themselves, even after a restored backup.
    * Of the newest attempt, also after its lease ended: tells its re-sends from a stranger's. */
   readonly token: string;
-  /** Present while an attempt has the run, and after it died. */
+  /** Present while an attempt has the run, and after it died; a run that a draining process released has none. */
   readonly lease: Lease | undefined;
   /** Requests that wait for the live attempt. */
   readonly waiters: readonly Waiter[];

@@ -61,6 +61,8 @@ export type RoundEnd =
     }
   /** The attempt was stopped, or a capability is missing: what it took is settled, the round is open. */
   | { readonly to: "interrupted" }
+  /** The process drains: whoever comes next goes on, as after a crash, but nothing is in doubt. Brought answers stand. */
+  | { readonly to: "released" }
   /** The handler does not fit the journal: brought answers stand. */
   | { readonly to: "mismatched" }
   | { readonly to: "parked"; readonly response: RecordedResponse };

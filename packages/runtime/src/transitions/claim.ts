@@ -204,6 +204,10 @@ function takenOver(
   env: TransitionEnv,
 ): Transition<ClaimReply> {
   const { head } = run;
+  // Released by a process that drained: it has recorded what it did, so this is no death.
+  if (head.lease === undefined) {
+    return given(run, head, claimant, { ...head.brought, ...counted }, env, "again");
+  }
   if (head.takeovers >= MAX_TAKEOVERS) return parked(run, env);
   const from = { ...orphaned(head), takeovers: head.takeovers + 1 };
   return given(run, from, claimant, { ...head.brought, ...counted }, env, "takeover");
@@ -216,7 +220,7 @@ function parked(run: StoredRun, env: TransitionEnv): Transition<ClaimReply> {
 
 /** A head whose attempt died: what it may have started is assumed started (K5). */
 function orphaned(head: RunHead): RunHead {
-  if (head.status !== "running" || !head.stepStarted) return head;
+  if (head.status !== "running" || head.lease === undefined || !head.stepStarted) return head;
   const openStepSince = Math.min(head.openStepSince ?? head.claimedAt, head.claimedAt);
   return { ...head, openStepPossible: true, openStepSince };
 }

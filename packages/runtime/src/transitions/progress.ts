@@ -180,6 +180,9 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
       );
     case "interrupted":
       return touched({ ...idle, status: "interrupted", brought: takenOnce(head.brought) }, env);
+    case "released":
+      // Running without a lease: every look-up finds it abandoned, and no death is counted.
+      return touched({ ...idle, status: "running" }, env);
     case "mismatched":
       return touched(
         { ...idle, status: "mismatched", mismatchedAt: head.mismatchedAt ?? env.now },

@@ -130,6 +130,22 @@ export const takeoverCases: readonly StoreCase[] = [
     },
   },
   {
+    title: "a run that its process released is found at once, and going on with it is no take-over",
+    run: async (harness) => {
+      const store = await harness.open();
+      const other = await harness.open();
+      const ref = await createRunning(store, "run1");
+      expectTag(await store.append(ref, progress(2, { stepStarts: true })), "OK");
+      expectTag(await store.endRound(ref, progress(3), { to: "released" }), "OK");
+      assert.deepEqual(await other.findAbandoned(10), ["run1"]);
+      const reply = claimed(await other.claimKnown(known(harness, "run1", "w2")));
+      assert.equal(reply.takeover, false);
+      assert.equal(reply.record.head.takeovers, 0);
+      assert.equal(reply.record.head.openStepPossible, false);
+      expectTag(await store.append(ref, progress(4)), "LEASE_LOST");
+    },
+  },
+  {
     title: "after the last allowed death of a round the run is parked and executes no more",
     run: async (harness) => {
       const store = await harness.open();
