@@ -127,7 +127,7 @@ async function unstarted(sink: OnceSink): Promise<OnceOutcome> {
 }
 
 /** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
-export function keySourceOf(origin: RunOrigin): string {
+function keySourceOf(origin: RunOrigin): string {
   return origin.key === undefined ? origin.runId : `${origin.key.scope}:${origin.key.generation}`;
 }
 

@@ -151,7 +151,7 @@ export function recorded(
 }
 
 /** Whether the attempt that has the run is known to be over. */
-export function isDead(head: RunHead, env: TransitionEnv): boolean {
+function isDead(head: RunHead, env: TransitionEnv): boolean {
   return head.lease === undefined || env.isLeaseOver(head.lease);
 }
 

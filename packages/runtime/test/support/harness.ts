@@ -47,14 +47,14 @@ export interface Gone {
   leave(): void;
 }
 
-export interface LogEntry {
+interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
 }
 
 /** What the store's port saw, besides reads. */
-export interface StoreTraffic {
+interface StoreTraffic {
   readonly calls: StoreMethod[];
   /** Throws or waits before a transition is made. */
   before: (method: StoreMethod) => void | Promise<void>;
@@ -195,7 +195,7 @@ export function sender(): Gone {
   };
 }
 
-export function clockOf(clock: ManualClock): Clock {
+function clockOf(clock: ManualClock): Clock {
   return { now: clock.now, monotonic: clock.now, after: clock.setTimer };
 }
 
