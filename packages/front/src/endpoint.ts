@@ -116,6 +116,8 @@ function fromFastify(error: FastifyError): RepriseError {
       return new RepriseError("BODY_TOO_LARGE", "The body is larger than this server takes.");
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+    // The sender went away in the middle of its body.
+    case "ECONNRESET":
       return new RepriseError("PARSE_ERROR", "The body is not complete.");
     default:
       return new RepriseError("INTERNAL", "The request could not be read.", { cause: error });

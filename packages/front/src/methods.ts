@@ -5,6 +5,7 @@
  * prompts answers prompts/list with METHOD_NOT_FOUND. `listChanged`, `subscribe` and subscriptions/listen are not
  * served by this lane yet and not declared.
  */
+import { isRepriseError } from "@reprise/errors";
 import {
   completeResult,
   type Headers,
@@ -96,7 +97,8 @@ export function servedMethods(
       complete(request.params, catalog, caller, { byScope, ending: plainEnding }).then(
         (text) => exchange.result(text),
         (error: unknown) => {
-          failed(error);
+          // What a client got wrong is its own business, and nobody may fill a log from outside.
+          if (!isRepriseError(error)) failed(error);
           exchange.error(error);
         },
       );

@@ -230,3 +230,12 @@ test("a server of one's own serves its path with a slash behind it too", async (
   expect(answer.statusCode).toBe(200);
   await app.close();
 });
+
+test("what a client gets wrong in a completion is told to it, not to the log", async () => {
+  const complaint = vi.fn();
+  const runtime = fakeRuntime({ prompts: [{ name: "p" }], completions: {} });
+  const { call: send } = serve({ runtime }, silentLogger(complaint));
+  const answer = await send({ method: "completion/complete", params: { ref: 5 } });
+  expect(answer.message.error).toMatchObject({ code: -32602 });
+  expect(complaint).not.toHaveBeenCalled();
+});

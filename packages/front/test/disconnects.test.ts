@@ -1,4 +1,5 @@
 /** What closing a connection means, over real sockets. */
+import type { IncomingMessage } from "node:http";
 import net from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { listen, type RunningFront } from "@reprise/front";
@@ -209,6 +210,23 @@ describe("the wire, for those who write it by hand", () => {
     );
     expect(await answered).toMatch(/^HTTP\/1\.1 413 /);
   });
+});
+
+test("a sender that goes away in the middle of its body is not counted as a failure of the server", async () => {
+  const front = await start({});
+  const arrived = deferred<IncomingMessage>();
+  front.app.server.once("request", arrived.resolve);
+  const socket = connect(front.port);
+  socket.write(
+    "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
+  );
+  const closed = deferred<void>();
+  (await arrived.promise).once("close", closed.resolve);
+  socket.destroy();
+  await closed.promise;
+  const metrics = await front.app.inject({ url: "/metrics", headers: { host: "localhost" } });
+  expect(metrics.body).toContain('outcome="PARSE_ERROR"');
+  expect(metrics.body).not.toContain("INTERNAL");
 });
 
 describe("listen", () => {
