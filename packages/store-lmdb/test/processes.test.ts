@@ -30,7 +30,7 @@ describe("several processes on one directory", { timeout: 120_000 }, () => {
     await store.createRun(creation("run1", { end: { to: "interrupted" } }));
     const remotes = await Promise.all([1, 2].map(() => remoteStore({ directory })));
     const claims = await Promise.all(
-      Array.from({ length: 12 }, (_, index) =>
+      Array.from({ length: 12 }, async (_, index) =>
         remotes[index % 2]?.call("claimKnown", known("run1", `w${index}`)),
       ),
     );
