@@ -15,7 +15,7 @@ import {
   sampleRequest,
 } from "@reprise/protocol";
 import type { ElicitOutcome, Root, SampleParams, SampleResult } from "./contextTypes.ts";
-import { digestOf } from "./digest.ts";
+import { canonicalJson, digestOf, sha256 } from "./digest.ts";
 import type { Form } from "./form.ts";
 import { memberOf } from "./schema.ts";
 
@@ -55,16 +55,9 @@ function ask<T>(
   text: string,
   read: Ask<T>["read"],
   refused: Ask<T>["refused"],
+  question: string = digestOf({ kind, ...wire } as JsonObject),
 ): Ask<T> {
-  return {
-    kind,
-    key,
-    wire,
-    text,
-    read,
-    refused,
-    question: digestOf({ kind, ...wire } as JsonObject),
-  };
+  return { kind, key, wire, text, read, refused, question };
 }
 
 const confirmSchema: JsonObject = {
@@ -72,6 +65,17 @@ const confirmSchema: JsonObject = {
   properties: { confirm: { type: "boolean" } },
   required: ["confirm"],
 };
+
+// The canonical text of a confirm, in two halves around its message: the most frequent question needs no canonicalization.
+const [beforeMessage = "", afterMessage = ""] = canonicalJson({
+  kind: "confirm",
+  ...elicitFormRequest("", confirmSchema),
+} as JsonObject).split('""');
+
+/** The digest that `digestOf` gives for a confirm. */
+function confirmDigest(message: string): string {
+  return sha256(`${beforeMessage}${JSON.stringify(message)}${afterMessage}`);
+}
 
 function confirmed(answer: JsonValue): boolean | undefined {
   const content = isJsonObject(answer) ? memberOf(answer, "content") : undefined;
@@ -96,6 +100,7 @@ export function confirmAsk(key: string, message: string): Ask<boolean | "cancel"
       return value === undefined ? undefined : { value };
     },
     (answer) => actionOf(answer) !== "accept" || confirmed(answer) === false,
+    confirmDigest(message),
   );
 }
 

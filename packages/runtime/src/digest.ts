@@ -12,7 +12,7 @@ import canonicalizeModule from "canonicalize";
 const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
 
 /** RFC 8785 text of a JSON value. */
-function canonicalJson(value: JsonValue): string {
+export function canonicalJson(value: JsonValue): string {
   return canonicalize(value) ?? "null";
 }
 

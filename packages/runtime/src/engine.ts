@@ -6,7 +6,7 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { immediateTurns, type ScheduleTurn } from "@reprise/journal";
-import { readAnswers } from "./answers.ts";
+import { comparable, readAnswers } from "./answers.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
@@ -190,7 +190,7 @@ class Engine implements Runtime {
     if (state.kind === "repeatable") return executeRepeatable(this.#deps, request, answers, state);
     // A once run's record is elsewhere: this process can't know it.
     if (store === undefined) throw tokens.refuse("no_store", request);
-    return executeOnce(this.#deps, store, request, answers, { state, expired });
+    return executeOnce(this.#deps, store, request, comparable(answers), { state, expired });
   }
 
   async #close(): Promise<void> {
