@@ -51,7 +51,7 @@ export class KilledFleet implements Fleet {
   readonly #options: FleetOptions;
   readonly #nursery: Nursery;
   readonly #root = newDirectory();
-  readonly #waiting = new Map<number, (done: Done) => void>();
+  readonly #waiting = new Map<number, (done: Done | Promise<never>) => void>();
   #child: ChildProcess | undefined;
   #children = 0;
   #orders = 0;
@@ -143,10 +143,13 @@ export class KilledFleet implements Fleet {
       this.#waiting.get(done.id)?.(done);
       this.#waiting.delete(done.id);
     });
-    child.on("exit", (_code, signal) => {
+    child.on("exit", (code, signal) => {
       if (signal === "SIGKILL") this.#kills += 1;
       if (this.#child === child) this.#child = undefined;
-      for (const [id, resolve] of this.#waiting) resolve({ id });
+      // Only a crash that the case ordered is no failure of the process itself.
+      const failed = (): Promise<never> =>
+        Promise.reject(new Error(`a process ended by ${signal ?? code}`));
+      for (const [id, resolve] of this.#waiting) resolve(signal === "SIGKILL" ? { id } : failed());
       this.#waiting.clear();
     });
     return child;

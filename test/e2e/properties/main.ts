@@ -39,7 +39,15 @@ let instanceOf: (version: string) => Instance = () => {
 async function begin(from: Begin): Promise<void> {
   const { name, programs, keyed, sweeps } = from;
   const world = new World(from.log);
-  const store = await openLmdbStore({ directory: from.directory });
+  const store = await openLmdbStore({
+    directory: from.directory,
+    // Leases go by the machine's clock, which all processes share; what waits here goes by the case's time.
+    clock: {
+      wallNow: Date.now,
+      monotonicNow: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
+      setTimer: time.after,
+    },
+  });
   const instances = new Map<string, Instance>();
   instanceOf = (version) => {
     const program = programs.find((one) => one.version === version);
