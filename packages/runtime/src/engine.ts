@@ -96,11 +96,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     isDraining: () => draining.isSet,
     attempts: new Set(),
   };
+  const { rateLimit = defaultRateLimit } = options;
+  const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
+  // Last: what is refused above must leave nothing running.
   const sweeper =
     store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
   sweeper?.start();
-  const { rateLimit = defaultRateLimit } = options;
-  const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
   return new Engine(deps, settings, limiter, sweeper, draining);
 }
 

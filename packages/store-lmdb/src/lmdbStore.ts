@@ -148,7 +148,10 @@ class EmbeddedStore implements LmdbStore {
         for (const key of this.#environment.database.getKeys(expiredRange(now))) {
           if (expired.length >= limit) break;
           const head = this.#runs.readHead(runIdOf(key));
-          if (head !== undefined && head.expiresAt < now) expired.push(runIdOf(key));
+          if (head === undefined || head.expiresAt >= now) continue;
+          // A wall clock that jumps ahead must not delete what an attempt is still writing.
+          if (head.status === "running" && !this.#isDead(head)) continue;
+          expired.push(runIdOf(key));
         }
         for (const runId of expired) this.#runs.remove(runId);
         return expired;

@@ -54,6 +54,23 @@ describe("leases", () => {
     },
   );
 
+  test("a wall clock that jumps ahead deletes no run that an attempt is writing", async () => {
+    const directory = freshDirectory();
+    let jump = 0;
+    const clock = {
+      wallNow: () => Date.now() + jump,
+      monotonicNow: () => performance.now(),
+      setTimer: () => () => undefined,
+    };
+    const store = await openStore({ directory, clock });
+    await store.createRun(creation("run1"));
+    await store.createRun(creation("run2", { end: { to: "interrupted" } }));
+    jump = 400 * 24 * 60 * 60 * 1000;
+    assert.equal(await store.removeExpired(10), 1);
+    assert.ok((await store.load("run1")) !== undefined);
+    assert.equal(await store.load("run2"), undefined);
+  });
+
   test("two stores of one process are one process: neither takes the other's run over", async () => {
     const directory = freshDirectory();
     const one = await openStore({ directory });
