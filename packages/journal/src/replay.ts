@@ -10,8 +10,9 @@
  *    ctx calls settle in the order in which they settled first (docs/design.md 3.2).
  * J3 An operation goes live only at a turn that finds every entry delivered.
  * J4 The end of the attempt is decided only at such a turn as well.
- * J5 An entry that nobody asks for is never passed over, except a read, whose value no effect depends on by itself; it
- *    is kept and given to a later request of its name, as soon as the entry at the cursor can't be delivered.
+ * J5 An entry that nobody asks for is never passed over, except a read, and not that while a step in doubt may have been
+ *    started with its value; it is kept and given to a later request of its name, as soon as the entry at the cursor
+ *    can't be delivered.
  * J6 After `end` or a mismatch, nothing is delivered or started.
  */
 import { type Entry, nameOf, type OperationKind, operationOf } from "./entry.ts";
@@ -41,6 +42,8 @@ export interface CursorEvents {
    * `waiting` are the operations without an entry, in the order of their requests.
    */
   idle(waiting: readonly Operation[]): void;
+  /** Whether a read that nobody asks for may be passed over now (J5). Default: yes. */
+  mayPassOver?(): boolean;
   /** The handler does not fit the journal. */
   mismatch(found: Mismatch): void;
 }
@@ -209,7 +212,8 @@ export class ReplayCursor {
   #unasked(reason: "settled" | "stalled"): void {
     const entry = this.#entries[this.#position];
     if (entry === undefined) return;
-    if (operationOf(entry) !== "read") return this.#report(entry, reason);
+    const isPassable = operationOf(entry) === "read" && this.#events.mayPassOver?.() !== false;
+    if (!isPassable) return this.#report(entry, reason);
     this.#passedOver.set(keyOf("read", nameOf(entry)), entry);
     this.#position += 1;
     this.wake();

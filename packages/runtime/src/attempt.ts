@@ -266,6 +266,9 @@ export class Attempt implements OperationHost {
           this.#lastEntryAt = Math.max(this.#lastEntryAt, entry.at);
         },
         idle: (waiting) => this.#idle(waiting),
+        // The next try of a step in doubt must have the inputs that its first one may have had.
+        mayPassOver: () =>
+          this.start.openStepSince === undefined && Object.keys(this.start.marks).length === 0,
         mismatch: (found) => this.#mismatched(found),
       },
       this.ports.turn,

@@ -216,3 +216,43 @@ describe("what is no mismatch", () => {
     expect(text(await reply)).toBe("true");
   });
 });
+
+test("J5: a read that a step in doubt may have been started with is not passed over", async () => {
+  const h = startHarness({
+    version: "1",
+    tools: [
+      tool({
+        name: "t",
+        description,
+        idempotency: { key: () => "k" },
+        handler: async (_args, ctx) => {
+          const rate = await ctx.read("rate", () => 1);
+          return String(await ctx.step("charge", () => new Promise(() => rate)));
+        },
+      }),
+    ],
+  });
+  void h.call("t");
+  await settled();
+  h.store.kill();
+  const charged: number[] = [];
+  const next = h.beside({
+    version: "2",
+    tools: [
+      tool({
+        name: "t",
+        description,
+        idempotency: { key: () => "k" },
+        handler: async (_args, ctx) => {
+          const rate = await ctx.read("exchange rate", () => 2);
+          return String(await ctx.step("charge", () => charged.push(rate)));
+        },
+      }),
+    ],
+  });
+  const reply = next.call("t");
+  await settled();
+  await next.advance(30_000);
+  expect(code(await reply)).toBe("JOURNAL_MISMATCH");
+  expect(charged).toEqual([]);
+});
