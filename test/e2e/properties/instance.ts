@@ -240,7 +240,16 @@ export class Instance implements Outside {
     const { world } = this.#options;
     await this.#awake();
     const { id, name, plan } = node;
-    world.note({ is: "entered", instance: this.name, run, step: id, name, key, inputs });
+    world.note({
+      is: "entered",
+      version: this.version,
+      instance: this.name,
+      run,
+      step: id,
+      name,
+      key,
+      inputs,
+    });
     return this.port(`effect ${name}`, false, async () => {
       await turns(node.turns);
       const thrown = world.throwsOf(key);

@@ -41,10 +41,11 @@ async function begin(from: Begin): Promise<void> {
   const world = new World(from.log);
   const store = await openLmdbStore({
     directory: from.directory,
-    // Leases go by the machine's clock, which all processes share; what waits here goes by the case's time.
+    // What waits goes by the case's time, and so must leases, or a claim whose reply was lost would outlast all patience. A
+    // later process counts from less; the leases of earlier ones are over because those are gone.
     clock: {
       wallNow: Date.now,
-      monotonicNow: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
+      monotonicNow: () => Number(process.hrtime.bigint() / 1_000n) / 1_000 + time.monotonic(),
       setTimer: time.after,
     },
   });

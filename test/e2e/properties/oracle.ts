@@ -4,7 +4,8 @@
  * 1. A step whose entry the store has is never entered again, by whatever name. An instance that was taken for dead while it was
  *    paused may enter what it had prepared, until its first refused write; nothing else of it counts.
  * 2. A completed entry is never lost: every later attempt of the run gets it. No run has two entries of one name.
- * 3. One step of one run has one key, and every time it is entered under that key it has the same inputs, until a failed run is gone on with.
+ * 3. One step of one run has one key, and every time it is entered under that key it has the same inputs, until a failed run is
+ *    gone on with or a deploy has changed what it reads.
  * 4. A step of policy "fail" happens at most once, one that looks the key up at most once more for each pause.
  * 5. Every attempt of a round begins with the same state.
  * 6. A key is free only when every step that was entered said that nothing happened.
@@ -75,7 +76,7 @@ export function judgeLog(world: World, programs: readonly Program[]): void {
         if (isRecorded && !unaware.has(one.instance)) {
           throw new Violation(`step ${one.name} is recorded and was entered again`);
         }
-        inputs.same(`${one.run} ${one.key} life ${life}`, one.inputs);
+        inputs.same(`${one.run} ${one.key} version ${one.version} life ${life}`, one.inputs);
         keys.same(`${one.run} ${one.name}`, one.key);
         break;
       }

@@ -21,6 +21,7 @@ export type Happening =
   /** A step's function was entered. */
   | {
       readonly is: "entered";
+      readonly version: string;
       readonly instance: string;
       readonly run: string;
       readonly step: string;
