@@ -7,6 +7,7 @@
 import type { JsonObject, JsonValue } from "@reprise/journal";
 import type { Fleet, Sending } from "./fleet.ts";
 import type { Call, Fault, Reply } from "./instance.ts";
+import { livesBefore } from "./lives.ts";
 import { type AskNode, keyOf, nodesWith, type Program } from "./program.ts";
 import type { Draw } from "./random.ts";
 import { opposite, readState, told, toldFault } from "./replies.ts";
@@ -318,13 +319,14 @@ export class Client {
     const { run, round } = readState(reply.requestState);
     const keys = Object.keys(reply.inputRequests);
     if (keys.length === 0) throw new Violation("a question without a question");
+    const lives = livesBefore(this.#fleet.world.log, run, round);
     for (const key of keys) {
       const ask = this.#asks.get(key);
       const text = JSON.stringify(reply.inputRequests[key]);
       if (ask === undefined || !text.includes(`question ${ask.id}`)) {
         throw new Violation(`a question that the undisturbed run does not ask: ${key} ${text}`);
       }
-      const asked = `${run} ${key}`;
+      const asked = `${run} ${key} life ${lives}`;
       this.texts.set(asked, (this.texts.get(asked) ?? new Set()).add(text));
       if (!this.#deployed && (this.texts.get(asked)?.size ?? 0) > 1) {
         throw new Violation(
