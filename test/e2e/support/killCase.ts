@@ -33,6 +33,11 @@ export async function killAt(
     const isFirst = left.length === places.length;
     const place = left.shift();
     let count = 0;
+    // A process may be killed while it opens, by a run that it takes over: it never says that it is open then.
+    let goOnWith: (next: Promise<ServerProcess>) => void = () => undefined;
+    const next = new Promise<ServerProcess>((resolve) => {
+      goOnWith = resolve;
+    });
     server.steering =
       place === undefined
         ? letGo
@@ -44,12 +49,12 @@ export async function killAt(
                 if (isFirst) requireSame(server.names, expected.points);
                 serving = spares.kill(server).then(serve);
                 serving.catch(() => undefined);
+                goOnWith(serving);
                 reachedFirst();
               }
             },
           };
-    await server.open(composition);
-    return server;
+    return Promise.race([server.open(composition).then(() => server), next]);
   };
 
   try {
