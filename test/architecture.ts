@@ -32,6 +32,14 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
     outside: ["lmdb"],
   },
+  "packages/store-redis": {
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/request-state", "@reprise/runtime"],
+    outside: ["ioredis"],
+  },
+  "packages/pool": {
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
+    outside: ["bullmq"],
+  },
   "packages/front": {
     ours: ["@reprise/errors", "@reprise/protocol", "@reprise/runtime"],
     outside: ["fastify"],
@@ -47,10 +55,12 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
       "@reprise/errors",
       "@reprise/front",
       "@reprise/journal",
+      "@reprise/pool",
       "@reprise/protocol",
       "@reprise/request-state",
       "@reprise/runtime",
       "@reprise/store-lmdb",
+      "@reprise/store-redis",
       "@reprise/testing",
     ],
     outside: ["commander", "pino", "tsx"],

@@ -1,0 +1,4 @@
+/**
+ * @reprise/store-redis: once runs and the key ring on Redis, for many machines.
+ */
+export {};
