@@ -21,7 +21,14 @@ const oldestNode = [20, 19];
  * Debian packages that a script can need: the command that proves one present -> the package that brings it.
  * Named by `setUp({ tools })`; installed with apt-get where the script runs as root.
  */
-const debianPackages = {};
+const debianPackages = {
+  "redis-server": "redis-server",
+  "redis-sentinel": "redis-sentinel",
+  nginx: "nginx",
+};
+
+/** Where commands are looked for besides PATH: a plain user's PATH has no folder for servers. */
+const serverFolders = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /**
  * Provides npm packages and the named system tools, or prints one line that names all that is missing and
@@ -56,8 +63,17 @@ function nodeIsRecentEnough() {
 }
 
 function commandExists(name) {
+  return pathWithServers()
+    .split(path.delimiter)
+    .some((folder) => existsSync(path.join(folder, name)));
+}
+
+/** PATH and the folders where Debian puts servers: what a child needs that starts one of `setUp({ tools })`. */
+export function pathWithServers() {
   const folders = (process.env.PATH ?? "").split(path.delimiter);
-  return folders.some((folder) => existsSync(path.join(folder, name)));
+  return [...folders, ...serverFolders.filter((folder) => !folders.includes(folder))].join(
+    path.delimiter,
+  );
 }
 
 function installDebian(tools) {

@@ -6,7 +6,7 @@
  */
 import process from "node:process";
 import { runLegs } from "./legs.mjs";
-import { fail, setUp } from "./setUp.mjs";
+import { fail, pathWithServers, setUp } from "./setUp.mjs";
 
 const fromSource = ["--conditions=@reprise/source", "--import", "tsx"];
 const vitest = ["node_modules/vitest/vitest.mjs", "run", "--project"];
@@ -26,8 +26,13 @@ if (unknown.length > 0) {
   fail(`unknown leg: ${unknown.join(", ")}; there are ${legs.map((leg) => leg.name).join(", ")}`);
 }
 
-setUp();
-const env = { ...process.env, NO_COLOR: "1", REPRISE_TEST_LONG: long ? "1" : "" };
+setUp({ tools: ["redis-server", "redis-sentinel", "nginx"] });
+const env = {
+  ...process.env,
+  PATH: pathWithServers(),
+  NO_COLOR: "1",
+  REPRISE_TEST_LONG: long ? "1" : "",
+};
 delete env.FORCE_COLOR;
 const wanted = named.length === 0 ? legs : legs.filter((leg) => named.includes(leg.name));
 process.exitCode = await runLegs(wanted, env);
