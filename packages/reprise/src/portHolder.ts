@@ -2,9 +2,24 @@
  * Who holds a port, for the message of a busy one. Linux only (/proc); elsewhere, and for processes of others, undefined.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { RepriseError } from "@reprise/errors";
+
+/** The error that names who holds the port, and the setting that chooses another. */
+export function portTaken(port: number, setting: string, cause: unknown): RepriseError {
+  const holder = portHolder(port);
+  const who =
+    holder === undefined
+      ? "another process holds it"
+      : `process ${holder.pid} holds it (${holder.command})`;
+  return new RepriseError(
+    "PORT_IN_USE",
+    `port ${port} is taken: ${who}. Stop that process, or choose another port with ${setting}.`,
+    { cause, data: { port, ...(holder === undefined ? {} : { pid: holder.pid }) } },
+  );
+}
 
 /** A process that listens on the port. */
-export interface PortHolder {
+interface PortHolder {
   readonly pid: number;
   readonly command: string;
 }
@@ -12,7 +27,7 @@ export interface PortHolder {
 const LISTEN = "0A";
 
 /** Looks the holder up. Never throws. */
-export function portHolder(port: number): PortHolder | undefined {
+function portHolder(port: number): PortHolder | undefined {
   try {
     const inodes = listeningInodes(port);
     if (inodes.size === 0) return undefined;

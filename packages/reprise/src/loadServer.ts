@@ -1,0 +1,66 @@
+/**
+ * Loads the file that an author serves: TypeScript without a build, whatever the Node.js release can do by itself.
+ */
+import { existsSync } from "node:fs";
+import { register as registerHooks } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { RepriseError } from "@reprise/errors";
+import type { ListenOptions } from "@reprise/front";
+import type { ServerDefinition } from "@reprise/runtime";
+
+/** What a served file exports. */
+export interface LoadedServer {
+  /** The default export. */
+  readonly server: ServerDefinition;
+  /** `export const authenticate`: who calls, for fronts that others can reach. */
+  readonly authenticate: ListenOptions["authenticate"];
+}
+
+/**
+ * Module hooks that take every TypeScript file of the author for an ES module. Without them the nearest
+ * package.json decides, and npm makes one without "type" in an empty folder: the file becomes CommonJS, its
+ * `import "reprise"` a require of a second copy of this package (or an error, Node 20 and 22), and errors,
+ * brands and WeakMaps of the two copies don't meet.
+ */
+const asModules = `export async function resolve(specifier, context, next) {
+  const found = await next(specifier, context);
+  const isAuthors = /\\.tsx?(\\?|$)/.test(found.url) && !found.url.includes("/node_modules/");
+  return isAuthors ? { ...found, format: "module" } : found;
+}`;
+
+/** The server that a file exports. @throws RepriseError DEFINITION_INVALID */
+export async function loadServer(file: string): Promise<LoadedServer> {
+  // Loaded here, so that a front of built code starts without a compiler.
+  const { register } = await import("tsx/esm/api");
+  register();
+  // After tsx, so that it is asked first.
+  registerHooks(`data:text/javascript,${encodeURIComponent(asModules)}`);
+  const path = resolve(file);
+  if (!existsSync(path)) throw new RepriseError("DEFINITION_INVALID", `There is no file ${path}.`);
+  const url = pathToFileURL(path).href;
+  let loaded: { readonly default?: unknown; readonly authenticate?: unknown };
+  try {
+    loaded = (await import(url)) as typeof loaded;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RepriseError("DEFINITION_INVALID", `${file} can't be loaded: ${reason}`, { cause });
+  }
+  const { default: server, authenticate } = loaded;
+  if (typeof server !== "object" || server === null || !("name" in server)) {
+    throw new RepriseError(
+      "DEFINITION_INVALID",
+      `${file} has no server as its default export; write: export default defineServer({ ... })`,
+    );
+  }
+  if (authenticate !== undefined && typeof authenticate !== "function") {
+    throw new RepriseError(
+      "DEFINITION_INVALID",
+      `${file} exports authenticate, which must be a function`,
+    );
+  }
+  return {
+    server: server as ServerDefinition,
+    authenticate: authenticate as LoadedServer["authenticate"],
+  };
+}
