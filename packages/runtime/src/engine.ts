@@ -12,6 +12,7 @@ import { compileServer } from "./compile.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
 import { durationMs } from "./duration.ts";
 import { drained, type EngineDeps, runnable } from "./engineDeps.ts";
+import { LiveSet } from "./liveSet.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
 import { randomText } from "./randomText.ts";
@@ -94,7 +95,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     joinTimeoutMs: settings.joinTimeoutMs,
     random: randomText,
     isDraining: () => draining.isSet,
-    attempts: new Set(),
+    attempts: new LiveSet(),
   };
   const { rateLimit = defaultRateLimit } = options;
   const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
@@ -200,9 +201,7 @@ class Engine implements Runtime {
     this.#sweeper?.close();
     const handover = clock.monotonic() + this.#settings.drainTimeoutMs;
     while (attempts.size > 0 && clock.monotonic() < handover) await tick(clock);
-    for (const attempt of attempts) {
-      (attempt as { stop(reason?: RepriseError): void }).stop(drained());
-    }
+    for (const attempt of attempts.members()) attempt.stop(drained());
     const forced = clock.monotonic() + this.#settings.settleGraceMs * 2;
     // Requests as well: a claim that is on its way is given back, which needs the store.
     const isBusy = (): boolean => attempts.size > 0 || this.#executing > 0;

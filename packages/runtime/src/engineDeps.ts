@@ -5,10 +5,16 @@ import { RepriseError } from "@reprise/errors";
 import type { ScheduleTurn } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
+import type { LiveMember, LiveSet } from "./liveSet.ts";
 import type { Logger } from "./logger.ts";
 import type { Catalog, RunRequest } from "./runtimeTypes.ts";
 import type { StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
+
+/** An attempt of this process, as a drain sees it. */
+export interface RunningAttempt extends LiveMember {
+  stop(reason?: RepriseError): void;
+}
 
 /** Everything that a lane needs. */
 export interface EngineDeps {
@@ -29,7 +35,7 @@ export interface EngineDeps {
   /** Whether the process drains: no attempt begins any more. */
   readonly isDraining: () => boolean;
   /** Told when an attempt begins and ends: draining waits for the running ones. */
-  readonly attempts: Set<{ stop(): void }>;
+  readonly attempts: LiveSet<RunningAttempt>;
 }
 
 /** Expiry of a state that is sealed now for this handler. */

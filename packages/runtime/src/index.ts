@@ -39,6 +39,8 @@ export { defineServer, prompt, resource, resourceTemplate, tool } from "./defini
 export { durationMs } from "./duration.ts";
 export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";
+export type { LiveMember } from "./liveSet.ts";
+export { LiveSet } from "./liveSet.ts";
 export type { Logger, LogLine } from "./logger.ts";
 export { silentLogger } from "./logger.ts";
 export type { RateLimit } from "./rateLimit.ts";
@@ -95,12 +97,15 @@ export type {
   ClaimCommon,
   ClaimFirst,
   ClaimKnown,
+  ClaimQueued,
   ClaimReply,
   ClaimRound,
   CreateReply,
   CreateRun,
+  EndReason,
   LeaveReply,
   Progress,
+  QueuedClaimReply,
   RoundEnd,
   RunStore,
   StoreHealth,
@@ -113,6 +118,7 @@ export type { RunWrite, StoredRun, Transition, TransitionEnv } from "./transitio
 export { claimFirst } from "./transitions/firstCall.ts";
 export { keyAfter } from "./transitions/keyRecord.ts";
 export { append, endRound, leave, renew } from "./transitions/progress.ts";
+export { claimQueued } from "./transitions/queue.ts";
 export type {
   ClientCapabilities,
   ContentAnnotations,

@@ -102,7 +102,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     keepsMarks: true,
     handlerName: handler.label,
   });
-  const running = { stop: (reason?: RepriseError) => attempt.stop(reason) };
+  const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason) };
   deps.attempts.add(running);
   const conclude = async (): Promise<OnceOutcome> => {
     try {

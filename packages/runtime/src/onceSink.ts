@@ -6,6 +6,7 @@
  * O3 A transition is re-sent with its own sequence number until its outcome is known; nothing else is sent meanwhile.
  * O4 Once the lease is over by this process's clock, no step starts before the store has renewed it: a process that was
  *    paused may find that another instance went on.
+ * O5 A stop by another process is heard at once where the store can tell, else with the next reply.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { Fenced } from "./attemptOutcome.ts";
@@ -45,6 +46,7 @@ export class OnceSink implements FactSink {
   #sequence = 0;
   #leaseUntil: number;
   #cancelRenewal: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
   #closed = false;
 
   /**
@@ -76,7 +78,7 @@ export class OnceSink implements FactSink {
   /** Starts keeping the lease. */
   attach(events: SinkEvents): void {
     this.#events = events;
-    if (this.#ref !== undefined) this.#scheduleRenewal();
+    this.#keep();
   }
 
   write(facts: Facts, holdsEffect: boolean): Promise<void> {
@@ -119,6 +121,7 @@ export class OnceSink implements FactSink {
   close(): void {
     this.#closed = true;
     this.#cancelRenewal?.();
+    this.#stopListening?.();
   }
 
   async #send(facts: Facts, end: RoundEnd | undefined, persistent: boolean): Promise<void> {
@@ -178,12 +181,21 @@ export class OnceSink implements FactSink {
     }
     if (reply.tag === "EXISTS") throw new Fenced("the run id is taken");
     this.#ref = reply.ref;
-    if (end === undefined) this.#scheduleRenewal();
+    if (end === undefined) this.#keep();
   }
 
   #accept(reply: TransitionReply): void {
     if (reply.tag === "LEASE_LOST") throw new Fenced("the lease is lost");
     if (reply.stopping) this.#events.stopping();
+  }
+
+  #keep(): void {
+    const ref = this.#ref;
+    if (ref === undefined || this.#closed) return;
+    this.#stopListening = this.#store.onStopping?.(ref.runId, ref.epoch, () => {
+      if (!this.#closed) this.#events.stopping();
+    });
+    this.#scheduleRenewal();
   }
 
   #scheduleRenewal(): void {

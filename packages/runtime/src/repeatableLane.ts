@@ -71,7 +71,7 @@ export async function executeRepeatable(
     keepsMarks: handler.effects === "repeatable",
     handlerName: handler.label,
   });
-  const running = { stop: (reason?: RepriseError) => attempt.stop(reason, true) };
+  const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason, true) };
   deps.attempts.add(running);
   const stopListening = request.onGone(() => running.stop());
   if (request.isGone) running.stop();

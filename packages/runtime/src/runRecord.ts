@@ -128,6 +128,8 @@ export interface RunHead {
   readonly token: string;
   /** Present while an attempt has the run, and after it died; a run that a draining process released has none. */
   readonly lease: Lease | undefined;
+  /** True while the newest attempt waits for a worker: it has no lease, `claimedAt` is when it was queued. Absent is false. */
+  readonly queued?: boolean | undefined;
   /** Requests that wait for the live attempt. */
   readonly waiters: readonly Waiter[];
   /** False for attempts of a sweep or an operator: a disconnect never stops those. */

@@ -6,7 +6,8 @@
  *
  * P1 A reply is given only after what it says is durable.
  * P2 Every transition of an attempt compares epoch and token; a stale one changes nothing and says LEASE_LOST.
- * P3 A transition sent again with the same epoch, token and sequence gets the first reply and changes nothing.
+ * P3 A transition sent again with the same epoch, token and sequence gets the first reply and changes nothing. A claim sent
+ *    again with the token of the attempt that it was given gets that attempt again until something is recorded in it.
  * P4 Leases are judged by the store's clock (or the machine's monotonic one) and never by a client's wall clock.
  * P5 Failures are RepriseErrors STORE_UNAVAILABLE or STORE_FULL; after one, the caller may not assume either outcome.
  */
@@ -60,12 +61,15 @@ export type RoundEnd =
       readonly keyFree: boolean;
     }
   /** The attempt was stopped, or a capability is missing: what it took is settled, the round is open. */
-  | { readonly to: "interrupted" }
+  | { readonly to: "interrupted"; readonly why?: EndReason }
   /** The process drains: whoever comes next goes on, as after a crash, but nothing is in doubt. Brought answers stand. */
   | { readonly to: "released" }
   /** The handler does not fit the journal: brought answers stand. */
-  | { readonly to: "mismatched" }
+  | { readonly to: "mismatched"; readonly why?: EndReason }
   | { readonly to: "parked"; readonly response: RecordedResponse };
+
+/** Why an attempt ended without a response of its run: for requests that waited for it in another process. */
+export type EndReason = Extract<RecordedResponse, { readonly kind: "error" }>;
 
 /** A new run, made durable for the first time. */
 export interface CreateRun {
@@ -85,6 +89,15 @@ export interface ClaimCommon {
   readonly token: string;
   /** Expiry of a requestState that is sealed now: recorded when the reply is an open question. */
   readonly stateExpiresAt: number;
+  /** True: where this claim would give an attempt, the run is queued for a worker, and the reply is QUEUED. Default false. */
+  readonly queue?: boolean;
+}
+
+/** A worker's claim of a queued attempt. */
+export interface ClaimQueued extends Omit<ClaimCommon, "queue"> {
+  readonly runId: string;
+  /** The attempt that was queued: an earlier or later one is not given. */
+  readonly epoch: number;
 }
 
 /** A first call with an idempotency key. */
@@ -119,6 +132,8 @@ export interface ClaimRound extends ClaimCommon {
 export interface ClaimKnown extends ClaimCommon {
   readonly runId: string;
   readonly waiterId: string | undefined;
+  /** The attempt that this request waited for: if it ended for a recorded reason, that is the reply, and nothing is claimed. */
+  readonly seen?: number;
 }
 
 /** What a claim gets. */
@@ -137,6 +152,16 @@ export type ClaimReply =
       readonly epoch: number;
       readonly round: number;
       readonly joined: boolean;
+      /** The attempt waits for a worker. */
+      readonly queued: boolean;
+    }
+  /** The run waits for a worker; the claimant is a waiter of this attempt. Only for claims with `queue`. */
+  | {
+      readonly tag: "QUEUED";
+      readonly runId: string;
+      readonly epoch: number;
+      readonly round: number;
+      readonly origin: RunOrigin;
     }
   /** The newest response is recorded: a question (status waiting) or the end. */
   | { readonly tag: "RECORDED"; readonly origin: RunOrigin; readonly head: RunHead }
@@ -155,6 +180,12 @@ export type ClaimReply =
   | { readonly tag: "OTHER_ARGUMENTS" }
   | { readonly tag: "OTHER_CALLER"; readonly done: boolean }
   | { readonly tag: "TOO_MANY_WAITING"; readonly limit: number };
+
+/** What a worker's claim of a queued attempt gets. */
+export type QueuedClaimReply =
+  | Extract<ClaimReply, { readonly tag: "CLAIMED" }>
+  /** Somebody has it, or it is over: there is nothing to do. */
+  | { readonly tag: "STALE" };
 
 /** What a transition of an attempt gets. */
 export type TransitionReply =
@@ -188,17 +219,26 @@ export interface RunStore {
   claimFirst(input: ClaimFirst): Promise<ClaimReply>;
   claimRound(input: ClaimRound): Promise<ClaimReply>;
   claimKnown(input: ClaimKnown): Promise<ClaimReply>;
+  claimQueued(input: ClaimQueued): Promise<QueuedClaimReply>;
   append(ref: AttemptRef, progress: Progress): Promise<TransitionReply>;
   endRound(ref: AttemptRef, progress: Progress, end: RoundEnd): Promise<TransitionReply>;
   renew(ref: AttemptRef): Promise<TransitionReply>;
   /** A waiter's request is gone. */
   leave(runId: string, epoch: number, waiterId: string): Promise<LeaveReply>;
   /**
-   * Resolves when the run no longer stands at `epoch` with a live lease (or was stopped), at the latest after `timeoutMs`;
-   * early wake-ups are allowed: callers look again. Never rejects; an aborted signal resolves.
+   * Resolves when the run no longer stands at `epoch`, queued or with a live lease (or was stopped), at the latest after
+   * `timeoutMs`; early wake-ups are allowed: callers look again. Never rejects; an aborted signal resolves.
    */
   watch(runId: string, epoch: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Run ids whose attempt died, or whose mismatch is older than the grace; at most `limit`. */
+  /**
+   * Calls `listener` once when the attempt's stop has become final, also by another process's `leave`; returns how to call
+   * that off. A hint: what a store without it, or a lost message, leaves out is known at the next renewal.
+   */
+  onStopping?(runId: string, epoch: number, listener: () => void): () => void;
+  /**
+   * Run ids whose attempt died or has been queued for longer than a lease, or whose mismatch is older than the grace; at
+   * most `limit`.
+   */
   findAbandoned(limit: number): Promise<readonly string[]>;
   /** The whole record, for operators and tests. */
   load(runId: string): Promise<RunRecord | undefined>;

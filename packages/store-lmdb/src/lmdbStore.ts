@@ -13,6 +13,7 @@ import {
   append,
   claimFirst,
   claimKnown,
+  claimQueued,
   claimRound,
   createRun,
   endRound,
@@ -64,7 +65,9 @@ class EmbeddedStore implements LmdbStore {
   readonly #runs: RunTable;
   readonly #capacity: Capacity;
   readonly #watches: Watches;
-  readonly #inFlight = new Set<Promise<unknown>>();
+  // A count and no set of promises: see the runtime's LiveSet.
+  #calls = 0;
+  #whenIdle: () => void = () => {};
   #closing: Promise<void> | undefined;
 
   constructor(options: CheckedOptions, environment: Environment) {
@@ -104,6 +107,9 @@ class EmbeddedStore implements LmdbStore {
 
   claimKnown: RunStore["claimKnown"] = (input) =>
     this.#transition(input.runId, (run, env) => claimKnown(run, input, env));
+
+  claimQueued: RunStore["claimQueued"] = (input) =>
+    this.#transition(input.runId, (run, env) => claimQueued(run, input, env));
 
   append: RunStore["append"] = (ref, progress) =>
     this.#transition(ref.runId, (run, env) => append(run, ref, progress, env));
@@ -183,7 +189,11 @@ class EmbeddedStore implements LmdbStore {
   async #close(): Promise<void> {
     this.#watches.close();
     watchesOf(this.#environment).delete(this.#watches);
-    await Promise.allSettled(this.#inFlight);
+    if (this.#calls > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenIdle = resolve;
+      });
+    }
     await this.#environment.release();
   }
 
@@ -221,12 +231,12 @@ class EmbeddedStore implements LmdbStore {
   async #tracked<Value>(call: () => Promise<Value>): Promise<Value> {
     if (this.#closing !== undefined)
       throw new RepriseError("STORE_UNAVAILABLE", "the store is closed");
-    const running = call();
-    this.#inFlight.add(running);
+    this.#calls += 1;
     try {
-      return await running;
+      return await call();
     } finally {
-      this.#inFlight.delete(running);
+      this.#calls -= 1;
+      if (this.#calls === 0) this.#whenIdle();
     }
   }
 
@@ -273,11 +283,14 @@ class EmbeddedStore implements LmdbStore {
     return lease.until <= clock.monotonicNow() || liveness.isGone(lease.holder);
   }
 
+  /** Whether the attempt is known to be over; one that waits for a worker is not. */
   #isDead(head: RunHead): boolean {
+    if (head.queued === true) return false;
     return head.lease === undefined || this.#isLeaseOver(head.lease);
   }
 
   #isAbandoned(head: RunHead, now: number): boolean {
+    if (head.queued === true) return now - head.claimedAt > this.leaseMs;
     if (head.status === "running") return this.#isDead(head);
     return head.status === "mismatched" && now - (head.mismatchedAt ?? now) > MISMATCH_GRACE_MS;
   }

@@ -24,6 +24,7 @@ import {
   type TransitionEnv,
   touched,
 } from "./env.ts";
+import { attemptOf, isAwaited, isQueued, queuedReply, resent, tenure } from "./queue.ts";
 
 type Answers = Readonly<Record<string, BroughtAnswer>>;
 
@@ -42,6 +43,8 @@ export function claimRound(
   if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
   const { head } = run;
   if (head.round < input.round) return { reply: { tag: "LOST", reason: "older" } };
+  const again = resent(run, input, env);
+  if (again !== undefined) return again;
   const sorted = sortAnswers(head, input);
   if ("contradicts" in sorted) {
     const { round, status } = head;
@@ -67,12 +70,18 @@ export function claimKnown(
   env: TransitionEnv,
 ): Transition<ClaimReply> {
   if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  const again = resent(run, input, env);
+  if (again !== undefined) return again;
   const { head, origin } = run;
+  if (input.seen === head.epoch && endedForReason(head)) {
+    return { reply: { tag: "RECORDED", origin, head } };
+  }
   const sweeping = input.waiterId === undefined;
   if (sweeping && head.status === "interrupted") return recorded(run, input, env);
   if (sweeping && head.status === "mismatched" && !isMismatchOver(head, env))
     return recorded(run, input, env);
-  const nobodyWillCome = origin.key === undefined && !head.stateGivenOut;
+  const nobodyWillCome =
+    origin.key === undefined && !head.stateGivenOut && !(isQueued(head) && isAwaited(head, env));
   if (sweeping && nobodyWillCome && head.status === "running" && isDead(head, env)) {
     const write = {
       head: touched({ ...cleared(orphaned(head)), status: "interrupted" as const }, env),
@@ -81,6 +90,11 @@ export function claimKnown(
   }
   if (head.status === "waiting") return recorded(run, input, env);
   return claimByStatus(run, input, {}, env);
+}
+
+function endedForReason(head: RunHead): boolean {
+  const ended = head.status === "interrupted" || head.status === "mismatched";
+  return ended && head.response?.kind === "error";
 }
 
 /** The statuses that every way of claiming treats alike; never called for `waiting`. */
@@ -93,6 +107,7 @@ export function claimByStatus(
   const { head, origin } = run;
   switch (head.status) {
     case "running":
+      if (isQueued(head)) return inQueue(run, claimant, counted, env);
       return isDead(head, env)
         ? takenOver(run, claimant, counted, env)
         : joined(run, claimant, env);
@@ -134,6 +149,23 @@ export function claimAfterFailure(
     response: undefined,
   };
   return given(run, head, claimant, Object.fromEntries(brought), env, "again", kept);
+}
+
+/** A queued attempt: a request joins it, a sweep puts it into the queue again, and who executes by itself takes its place. */
+function inQueue(
+  run: StoredRun,
+  claimant: Claimant,
+  counted: Answers,
+  env: TransitionEnv,
+): Transition<ClaimReply> {
+  const { head } = run;
+  if (claimant.queue !== true) {
+    return given(run, head, claimant, { ...head.brought, ...counted }, env, "again");
+  }
+  if (claimant.waiterId !== undefined) return joined(run, claimant, env);
+  // Its job may be lost. The same attempt: whoever finds two jobs of it claims it once (Q1).
+  const requeued = touched({ ...head, claimedAt: env.now }, env);
+  return { reply: queuedReply(run.origin, requeued), write: { head: requeued } };
 }
 
 /** The recorded response; an open question gets a newly sealed state, whose expiry is recorded first. */
@@ -189,6 +221,7 @@ function joined(run: StoredRun, claimant: Claimant, env: TransitionEnv): Transit
     epoch,
     round,
     joined: joins,
+    queued: isQueued(head),
   });
   // A stop is final: who comes now waits for the end and claims anew.
   if (claimant.waiterId === undefined || head.stopping) return { reply: reply(false) };
@@ -227,7 +260,8 @@ function orphaned(head: RunHead): RunHead {
 
 /** A head that no attempt has. */
 export function cleared(head: RunHead): RunHead {
-  return { ...head, lease: undefined, waiters: [], stopping: false };
+  const { queued: _queued, ...rest } = head;
+  return { ...rest, lease: undefined, waiters: [], stopping: false };
 }
 
 function given(
@@ -241,17 +275,16 @@ function given(
 ): Transition<ClaimReply> {
   const { origin } = run;
   const status: RunStatus = "running";
-  const head = touched(
+  const head: RunHead = touched(
     {
-      ...from,
+      ...cleared(from),
+      ...tenure(claimant, env),
       status,
       epoch: from.epoch + 1,
       token: claimant.token,
-      lease: env.newLease(),
       waiters:
         claimant.waiterId === undefined ? [] : [{ id: claimant.waiterId, holder: env.holder }],
       stoppable: claimant.waiterId !== undefined,
-      stopping: false,
       brought,
       sequence: 0,
       claimedAt: env.now,
@@ -260,8 +293,7 @@ function given(
     },
     env,
   );
-  const record = { origin, head, entries: entries ?? run.entries() };
-  const ref = { runId: origin.runId, epoch: head.epoch, token: head.token };
   const write: RunWrite = entries === undefined ? { head } : { head, cutEntriesAt: entries.length };
-  return { reply: { tag: "CLAIMED", record, ref, takeover: why === "takeover" }, write };
+  if (isQueued(head)) return { reply: queuedReply(origin, head), write };
+  return { reply: attemptOf(origin, head, entries ?? run.entries(), why === "takeover"), write };
 }

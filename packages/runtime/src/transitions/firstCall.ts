@@ -12,6 +12,7 @@ import { claimAfterFailure, claimByStatus, cleared, recorded } from "./claim.ts"
 import { newHead } from "./create.ts";
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
 import { isRecordedForGood } from "./progress.ts";
+import { attemptOf, isQueued, queuedReply, resent, tenure } from "./queue.ts";
 
 /**
  * @param key the idempotency record of `input.scope`
@@ -25,6 +26,8 @@ export function claimFirst(
 ): Transition<ClaimReply> {
   if (key === undefined || key.free || key.expiresAt < env.now) return newRun(key, input, env);
   if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  const again = resent(run, input, env);
+  if (again !== undefined) return again;
   if (!input.perCaller && key.principal !== input.principal)
     return otherCaller(key, run, input, env);
   if (key.argsDigest !== input.argsDigest) return { reply: { tag: "OTHER_ARGUMENTS" } };
@@ -47,15 +50,11 @@ function newRun(
   const generation = (key?.generation ?? 0) + 1;
   const runId = `${input.scope}-${generation}-${input.idSuffix}`;
   const origin = input.newOrigin(runId, generation, env.now);
-  const head = touched(newHead(input.version, input.token, input.waiterId, env), env);
+  const born = newHead(input.version, input.token, input.waiterId, env);
+  const head: RunHead = touched({ ...born, ...tenure(input, env) }, env);
   const { argsDigest, principal } = input;
   return {
-    reply: {
-      tag: "CLAIMED",
-      record: { origin, head, entries: [] },
-      ref: { runId, epoch: head.epoch, token: head.token },
-      takeover: false,
-    },
+    reply: isQueued(head) ? queuedReply(origin, head) : attemptOf(origin, head, [], false),
     write: { origin, head },
     key: {
       format: RECORD_FORMAT,

@@ -1,7 +1,7 @@
 /**
  * What an attempt records: its progress, and how its round ends.
  *
- * R1 Epoch and token must be those of the newest attempt; else LEASE_LOST and nothing changes. A lease whose time is
+ * R1 Epoch and token must be those of the newest attempt, and it must not be queued; else LEASE_LOST and nothing changes. A lease whose time is
  *    over still counts while nobody has taken the run over: no other attempt exists that could be contradicted.
  * R2 A transition whose sequence was recorded already changes nothing and gets the first reply.
  * R3 The end of a round clears what belonged to its attempt. Brought answers stand only after a mismatch, and those that were
@@ -13,6 +13,7 @@ import type { RunHead, StepMark } from "../runRecord.ts";
 import type { AttemptRef, LeaveReply, Progress, RoundEnd, TransitionReply } from "../storePort.ts";
 import { cleared } from "./claim.ts";
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
+import { isQueued } from "./queue.ts";
 
 const leaseLost: Transition<TransitionReply> = { reply: { tag: "LEASE_LOST" } };
 
@@ -85,6 +86,10 @@ export function leave(
     (waiter) => waiter.id !== waiterId && !env.isGone(waiter.holder),
   );
   const stopping = head.stoppable && waiters.length === 0;
+  if (stopping && isQueued(head)) {
+    // Nothing runs that could end it.
+    return { reply: { stopping }, write: { head: applyEnd(head, { to: "interrupted" }, env) } };
+  }
   return { reply: { stopping }, write: { head: { ...head, waiters, stopping } } };
 }
 
@@ -179,13 +184,26 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
         env,
       );
     case "interrupted":
-      return touched({ ...idle, status: "interrupted", brought: takenOnce(head.brought) }, env);
+      return touched(
+        {
+          ...idle,
+          status: "interrupted",
+          brought: takenOnce(head.brought),
+          response: end.why,
+        },
+        env,
+      );
     case "released":
       // Running without a lease: every look-up finds it abandoned, and no death is counted.
       return touched({ ...idle, status: "running" }, env);
     case "mismatched":
       return touched(
-        { ...idle, status: "mismatched", mismatchedAt: head.mismatchedAt ?? env.now },
+        {
+          ...idle,
+          status: "mismatched",
+          mismatchedAt: head.mismatchedAt ?? env.now,
+          response: end.why,
+        },
         env,
       );
     case "parked":
@@ -201,5 +219,5 @@ function takenOnce(brought: RunHead["brought"]): RunHead["brought"] {
 }
 
 function isOwn(head: RunHead, ref: AttemptRef): boolean {
-  return head.epoch === ref.epoch && head.token === ref.token;
+  return head.epoch === ref.epoch && head.token === ref.token && !isQueued(head);
 }
