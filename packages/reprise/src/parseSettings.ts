@@ -1,0 +1,197 @@
+/**
+ * From the text of a file and an environment to settings: pure, so that every refusal has a test.
+ *
+ * 1. Whatever is wrong is collected and told in one CONFIG_INVALID: who mends one setting should not meet the next.
+ * 2. A name that is not in the table is refused: a misspelt one would otherwise leave a default in force unnoticed.
+ * 3. No message quotes a secret.
+ */
+import { isRepriseError, RepriseError } from "@reprise/errors";
+import { durationMs } from "@reprise/runtime";
+import {
+  type SettingKind,
+  type SettingRow,
+  type Settings,
+  settingRows,
+  variableOf,
+} from "./settings.ts";
+import { closest } from "./spelling.ts";
+
+/** Where settings come from. */
+export interface SettingSources {
+  /** The environment; only names that start with `REPRISE_` are looked at. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The configuration file, if there is one. */
+  readonly file?: { readonly name: string; readonly text: string };
+  /** Reads the file that a variable such as `REPRISE_REQUEST_STATE_KEY_FILE` names. */
+  readonly readSecretFile: (path: string) => string;
+}
+
+/** Variables that are no settings: the configuration file's, and those of this project's own test suites. */
+const otherVariables = /^REPRISE_(CONFIG$|TEST_)/;
+
+/** What is wrong with one setting, without its value. */
+class Unfit extends Error {}
+
+/** Reads, checks and fills in defaults. @throws RepriseError CONFIG_INVALID with everything that is wrong */
+export function parseSettings(sources: SettingSources): Settings {
+  const problems: string[] = [];
+  const fromFile = fileMembers(sources, problems);
+  problems.push(...unknownNames(sources.env, fromFile));
+  const settings: Record<string, unknown> = {};
+  for (const row of settingRows) {
+    try {
+      const value =
+        fromEnvironment(row, sources) ?? fromMember(row, fromFile[row.name]) ?? row.otherwise;
+      if (value !== undefined) settings[row.name] = value;
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error;
+      problems.push(error.message);
+    }
+  }
+  const parsed = settings as unknown as Settings;
+  if (problems.length === 0) problems.push(...contradictions(parsed));
+  if (problems.length > 0) {
+    throw new RepriseError("CONFIG_INVALID", problems.join("; "), { data: { problems } });
+  }
+  return parsed;
+}
+
+function fileMembers(
+  { file }: SettingSources,
+  problems: string[],
+): Readonly<Record<string, unknown>> {
+  if (file === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(file.text);
+  } catch (error) {
+    problems.push(`${file.name} is no JSON: ${error instanceof Error ? error.message : "unknown"}`);
+    return {};
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>;
+  }
+  problems.push(`${file.name} must hold one JSON object`);
+  return {};
+}
+
+function unknownNames(env: SettingSources["env"], members: object): readonly string[] {
+  const isSecret = ({ type }: SettingRow): boolean => type.kind === "secrets";
+  const variables = settingRows.flatMap((row) => {
+    const variable = variableOf(row.name);
+    return isSecret(row) ? [variable, `${variable}_FILE`] : [variable];
+  });
+  const names: readonly string[] = settingRows.map(({ name }) => name);
+  const strange = (given: readonly string[], known: readonly string[]): readonly string[] =>
+    given
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const meant = closest(name, known);
+        return `${name} is no setting${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+      });
+  const set = Object.keys(env).filter(
+    (name) => name.startsWith("REPRISE_") && !otherVariables.test(name),
+  );
+  return [...strange(set, variables), ...strange(Object.keys(members), names)];
+}
+
+function fromEnvironment(row: SettingRow, { env, readSecretFile }: SettingSources): unknown {
+  const variable = variableOf(row.name);
+  const text = env[variable];
+  if (text !== undefined && text !== "") return fromText(variable, row.type, text);
+  const path = row.type.kind === "secrets" ? env[`${variable}_FILE`] : undefined;
+  if (path === undefined || path === "") return undefined;
+  try {
+    return items(readSecretFile(path), "\n");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Unfit(`${variable}_FILE can't be read: ${reason}`);
+  }
+}
+
+function fromText(variable: string, type: SettingKind, text: string): unknown {
+  switch (type.kind) {
+    case "whole":
+      return checked(variable, type, /^\d+$/.test(text) ? Number(text) : text);
+    case "switch":
+      return checked(variable, type, text === "true" ? true : text === "false" ? false : text);
+    case "list":
+    case "secrets":
+      return items(text, ",");
+    default:
+      return checked(variable, type, text);
+  }
+}
+
+function fromMember(row: SettingRow, value: unknown): unknown {
+  if (value === undefined) return undefined;
+  // One secret or one name need no brackets.
+  const isLone = typeof value === "string" && ["list", "secrets"].includes(row.type.kind);
+  return checked(row.name, row.type, isLone ? [value] : value);
+}
+
+function items(text: string, separator: string): readonly string[] {
+  return text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+/** The value, if it is of the setting's kind. */
+function checked(name: string, type: SettingKind, value: unknown): unknown {
+  const refuse = (wanted: string): never => {
+    const shown = type.kind === "secrets" ? "" : `, not ${JSON.stringify(value)}`;
+    throw new Unfit(`${name} must be ${wanted}${shown}`);
+  };
+  switch (type.kind) {
+    case "text":
+      return typeof value === "string" && value !== "" ? value : refuse("a text");
+    case "whole": {
+      const { least, most } = type;
+      const fits = Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+      return fits ? value : refuse(`a whole number from ${least} to ${most}`);
+    }
+    case "switch":
+      return typeof value === "boolean" ? value : refuse("true or false");
+    case "choice":
+      return type.choices.includes(String(value)) ? value : refuse(type.choices.join(" or "));
+    case "duration":
+      return isDuration(value) ? value : refuse('a duration above 0 such as "30s", "10m" or "24h"');
+    case "list":
+    case "secrets": {
+      const fits =
+        Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "");
+      return fits ? value : refuse("a list of texts");
+    }
+  }
+}
+
+function isDuration(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    return durationMs(value, "duration") > 0;
+  } catch (error) {
+    if (isRepriseError(error, "CONFIG_INVALID")) return false;
+    throw error;
+  }
+}
+
+/** What no single setting can get wrong. */
+function contradictions(settings: Settings): readonly string[] {
+  const { redisSentinels, redisSentinelName, redisCluster, redisUrl } = settings;
+  const ways = [redisSentinels.length > 0, redisCluster.length > 0].filter(Boolean).length;
+  const found: string[] = [];
+  if (ways === 0 && redisUrl === undefined) {
+    found.push(
+      `redisUrl is missing: set ${variableOf("redisUrl")}, such as redis://127.0.0.1:6379`,
+    );
+  }
+  if (ways === 2) found.push("redisSentinels and redisCluster exclude each other");
+  if (redisSentinels.length > 0 && redisSentinelName === undefined) {
+    found.push("redisSentinels needs redisSentinelName");
+  }
+  if (redisSentinels.length === 0 && redisSentinelName !== undefined) {
+    found.push("redisSentinelName needs redisSentinels");
+  }
+  return found;
+}

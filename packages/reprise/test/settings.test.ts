@@ -1,0 +1,178 @@
+/**
+ * The settings of fronts and workers: what is taken from where, and that nothing misspelt or unfit is passed over.
+ */
+import { isRepriseError } from "reprise";
+import { parseSettings, type Settings, settingRows, variableOf } from "reprise/roles";
+import { describe, expect, test } from "vitest";
+
+const redis = { REPRISE_REDIS_URL: "redis://127.0.0.1:6390" };
+
+interface Given {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly file?: unknown;
+  readonly secretFiles?: Readonly<Record<string, string>>;
+}
+
+function parse({ env = redis, file, secretFiles = {} }: Given): Settings {
+  return parseSettings({
+    env,
+    ...(file === undefined
+      ? {}
+      : {
+          file: {
+            name: "reprise.json",
+            text: typeof file === "string" ? file : JSON.stringify(file),
+          },
+        }),
+    readSecretFile(path) {
+      const text = secretFiles[path];
+      if (text === undefined) throw new Error(`ENOENT: no such file, open '${path}'`);
+      return text;
+    },
+  });
+}
+
+function refusalOf(given: Given): string {
+  try {
+    parse(given);
+  } catch (error) {
+    if (isRepriseError(error, "CONFIG_INVALID")) return error.message;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("settings", () => {
+  test("are the table's defaults where only Redis is named", () => {
+    const defaults = settingRows
+      .filter(({ otherwise }) => otherwise !== undefined)
+      .map(({ name, otherwise }) => [name, otherwise]);
+    expect(parse({})).toEqual({
+      ...Object.fromEntries(defaults),
+      redisUrl: redis.REPRISE_REDIS_URL,
+    });
+  });
+
+  test("come from the file, and from the environment before the file", () => {
+    const file = { redisUrl: "redis://a", port: 4000, queues: ["mail", "pay"], namespace: "n" };
+    const env = { REPRISE_PORT: "5000", REPRISE_QUEUES: "pay, slow ," };
+    expect(parse({ env, file })).toMatchObject({
+      redisUrl: "redis://a",
+      namespace: "n",
+      port: 5000,
+      queues: ["pay", "slow"],
+    });
+  });
+
+  test("take an empty variable for none", () => {
+    expect(parse({ env: { ...redis, REPRISE_PORT: "" } }).port).toBe(3000);
+  });
+
+  test("take one text for a list of one in the file", () => {
+    const file = { requestStateKey: "s", allowedHosts: "mcp.example.com" };
+    expect(parse({ file })).toMatchObject({
+      requestStateKey: ["s"],
+      allowedHosts: ["mcp.example.com"],
+    });
+  });
+
+  test("read secrets from a file, one a line, commas and all", () => {
+    const env = { ...redis, REPRISE_KEY_ENCRYPTION_KEY_FILE: "keys" };
+    const secretFiles = { keys: "new,with a comma\nold\n" };
+    expect(parse({ env, secretFiles }).keyEncryptionKey).toEqual(["new,with a comma", "old"]);
+  });
+
+  test("leave the variables of others alone", () => {
+    expect(() =>
+      parse({ env: { ...redis, PORT: "1", REPRISE_CONFIG: "x", REPRISE_TEST_SEED: "1" } }),
+    ).not.toThrow();
+  });
+
+  test("have one variable each, in upper case", () => {
+    expect(variableOf("maxBytesPerCaller")).toBe("REPRISE_MAX_BYTES_PER_CALLER");
+    expect(new Set(settingRows.map(({ name }) => variableOf(name))).size).toBe(settingRows.length);
+  });
+});
+
+describe("a setting is refused", () => {
+  test.each([
+    ["REPRISE_LEASEMS", "did you mean REPRISE_LEASE_MS?"],
+    ["REPRISE_QUEUE", "did you mean REPRISE_QUEUES?"],
+    ["REPRISE_REDIS_URI", "did you mean REPRISE_REDIS_URL?"],
+    ["REPRISE_KEY_ENCRYPTION_KEYFILE", "did you mean REPRISE_KEY_ENCRYPTION_KEY_FILE?"],
+  ])("by the name %s, with the name that was meant", (name, hint) => {
+    expect(refusalOf({ env: { ...redis, [name]: "1" } })).toContain(
+      `${name} is no setting; ${hint}`,
+    );
+  });
+
+  test("by an unknown name that resembles nothing, without a guess", () => {
+    expect(refusalOf({ env: { ...redis, REPRISE_ZZZZZZZZZZ: "1" } })).toBe(
+      "REPRISE_ZZZZZZZZZZ is no setting",
+    );
+  });
+
+  test("by an unknown member of the file", () => {
+    expect(refusalOf({ file: { leaseMS: 1 } })).toContain("did you mean leaseMs?");
+  });
+
+  test.each([
+    ["REPRISE_PORT", "70000"],
+    ["REPRISE_PORT", "3e3"],
+    ["REPRISE_PORT", "-1"],
+    ["REPRISE_LEASE_MS", "10s"],
+    ["REPRISE_DISPATCH", "both"],
+    ["REPRISE_ENCRYPT_REQUEST_STATE", "yes"],
+    ["REPRISE_REQUEST_STATE_LIFETIME", "24"],
+    ["REPRISE_KEY_ROTATION_INTERVAL", "0s"],
+  ])("when %s is %j", (name, value) => {
+    const refusal = refusalOf({ env: { ...redis, [name]: value } });
+    expect(refusal).toContain(`${name} must be`);
+    expect(refusal).toContain(value);
+  });
+
+  test.each([
+    ["port", "3000"],
+    ["port", 1.5],
+    ["queues", [1]],
+    ["logLevel", "trace"],
+    ["auth", null],
+  ])("when the file says %s: %j", (name, value) => {
+    expect(refusalOf({ file: { [name]: value } })).toContain(`${name} must be`);
+  });
+
+  test("in a file that is no JSON object", () => {
+    expect(refusalOf({ file: "{" })).toContain("reprise.json is no JSON");
+    expect(refusalOf({ file: [] })).toContain("reprise.json must hold one JSON object");
+  });
+
+  test("without a Redis, and with two kinds of it", () => {
+    expect(refusalOf({ env: {} })).toContain("REPRISE_REDIS_URL");
+    const both = { REPRISE_REDIS_SENTINELS: "a:1", REPRISE_REDIS_CLUSTER: "b:1" };
+    expect(refusalOf({ env: both })).toContain("exclude each other");
+    expect(refusalOf({ env: { REPRISE_REDIS_SENTINELS: "a:1" } })).toContain("redisSentinelName");
+    expect(refusalOf({ env: { ...redis, REPRISE_REDIS_SENTINEL_NAME: "m" } })).toContain(
+      "needs redisSentinels",
+    );
+  });
+
+  test("together with everything else that is wrong", () => {
+    const env = { ...redis, REPRISE_PORT: "x", REPRISE_HOTS: "y" };
+    const refusal = refusalOf({ env, file: { concurrency: 0 } });
+    for (const part of ["REPRISE_PORT", "REPRISE_HOTS", "concurrency"]) {
+      expect(refusal).toContain(part);
+    }
+  });
+
+  test("without telling a secret", () => {
+    const refusal = refusalOf({ file: { requestStateKey: [["hunter2"]], keyEncryptionKey: 7 } });
+    expect(refusal).toContain("requestStateKey must be a list of texts");
+    expect(refusal).not.toMatch(/hunter2|7/);
+  });
+
+  test("when a secret's file can't be read", () => {
+    expect(refusalOf({ env: { ...redis, REPRISE_REQUEST_STATE_KEY_FILE: "gone" } })).toContain(
+      "REPRISE_REQUEST_STATE_KEY_FILE can't be read",
+    );
+  });
+});
