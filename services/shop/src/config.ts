@@ -27,6 +27,35 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): ShopConfig {
   };
 }
 
+/** Where the shop's tools find the outside world, when they run in processes of their own (served.ts). */
+export interface ServedConfig {
+  /** `SHOP_URL`, default `http://127.0.0.1:3001`: payment service and mail log. */
+  readonly shopUrl: string;
+  /** `SHOP_SMTP_HOST`, default the host of `SHOP_URL`. */
+  readonly smtpHost: string;
+  /** `SHOP_SMTP_PORT`, default 2525. */
+  readonly smtpPort: number;
+  /** `SHOP_SCRATCH`, default `.reprise/shop/scratch`, as an absolute path. The same for all processes. */
+  readonly scratchDir: string;
+}
+
+/** Reads and checks the settings of served.ts. @throws RepriseError CONFIG_INVALID naming the variable */
+export function readServedConfig(env: NodeJS.ProcessEnv = process.env): ServedConfig {
+  const shopUrl = env["SHOP_URL"] || "http://127.0.0.1:3001";
+  if (!URL.canParse(shopUrl)) {
+    throw new RepriseError(
+      "CONFIG_INVALID",
+      `SHOP_URL must be a URL, not ${JSON.stringify(shopUrl)}`,
+    );
+  }
+  return {
+    shopUrl,
+    smtpHost: env["SHOP_SMTP_HOST"] || new URL(shopUrl).hostname,
+    smtpPort: readPort(env, "SHOP_SMTP_PORT", 2525),
+    scratchDir: resolve(env["SHOP_SCRATCH"] || ".reprise/shop/scratch"),
+  };
+}
+
 function readPort(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {
   const text = env[name];
   if (text === undefined || text === "") return otherwise;

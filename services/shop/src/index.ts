@@ -1,7 +1,7 @@
 /**
  * The shop as a package: for the tests and benches of this workspace. `main.ts` is the program.
  */
-export { readConfig, type ShopConfig } from "./config.ts";
+export { readConfig, readServedConfig, type ServedConfig, type ShopConfig } from "./config.ts";
 export { createMail, type Delivery, type Mail, type MailAddress } from "./mail/client.ts";
 export type { AcceptedMail } from "./mail/server.ts";
 export { formatMoney, type Money } from "./money.ts";

@@ -11,6 +11,7 @@ import { startOutsideWorld } from "./outsideWorld.ts";
 
 const { values } = parseArgs({
   options: {
+    host: { type: "string", default: "127.0.0.1" },
     port: { type: "string", default: "0" },
     "smtp-port": { type: "string", default: "0" },
     data: { type: "string", default: ".reprise/shop" },
@@ -19,6 +20,7 @@ const { values } = parseArgs({
 
 try {
   const world = await startOutsideWorld({
+    host: values.host,
     port: Number(values.port),
     smtpPort: Number(values["smtp-port"]),
     dataDir: values.data,

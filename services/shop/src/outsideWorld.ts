@@ -12,8 +12,10 @@ import { PaymentBook } from "./payments/book.ts";
 import { Faults } from "./payments/faults.ts";
 import { servePayments } from "./payments/service.ts";
 
-/** Where the outside world listens (loopback only; 0 takes a free port) and where it keeps its facts. */
+/** Where the outside world listens (0 takes a free port) and where it keeps its facts. */
 export interface OutsideOptions {
+  /** Default `127.0.0.1`. It trusts whoever calls, so another address is for a network of containers only. */
+  readonly host?: string;
   readonly port: number;
   readonly smtpPort: number;
   readonly dataDir: string;
@@ -38,7 +40,7 @@ const mailLookup = z.object({ idempotencyKey: z.string().optional() });
  * @throws Error when another outside world has the directory; the error of listen, `EADDRINUSE` for a busy port
  */
 export async function startOutsideWorld(options: OutsideOptions): Promise<OutsideWorld> {
-  const { port, smtpPort, dataDir } = options;
+  const { host = "127.0.0.1", port, smtpPort, dataDir } = options;
   // Undone in reverse order, so what listens closes before what it writes to.
   const opened: (() => Promise<void>)[] = [await lockDirectory(dataDir)];
   const close = async () => {
@@ -55,8 +57,8 @@ export async function startOutsideWorld(options: OutsideOptions): Promise<Outsid
     servePayments(app, book, faults);
     serveMailLog(app, mail);
 
-    const url = await app.listen({ port, host: "127.0.0.1" });
-    return { url, smtpPort: await mail.listen(smtpPort), close };
+    const url = await app.listen({ port, host });
+    return { url, smtpPort: await mail.listen(smtpPort, host), close };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readConfig } from "@reprise/shop";
+import { readConfig, readServedConfig } from "@reprise/shop";
 import { expect, test } from "vitest";
 
 test("without any setting the shop is at 3000 and 3001, with data in .reprise", () => {
@@ -28,3 +28,29 @@ test.each(["abc", "-1", "65536", "80.5", "0x50", " 80", "1e3"])(
     );
   },
 );
+
+test("tools in processes of their own look for the outside world where the shop has it", () => {
+  expect(readServedConfig({})).toEqual({
+    shopUrl: "http://127.0.0.1:3001",
+    smtpHost: "127.0.0.1",
+    smtpPort: 2525,
+    scratchDir: resolve(".reprise/shop/scratch"),
+  });
+  const env = { SHOP_URL: "http://shop:4001", SHOP_SMTP_PORT: "25", SHOP_SCRATCH: "/scratch" };
+  expect(readServedConfig(env)).toEqual({
+    shopUrl: "http://shop:4001",
+    smtpHost: "shop",
+    smtpPort: 25,
+    scratchDir: "/scratch",
+  });
+  expect(readServedConfig({ ...env, SHOP_SMTP_HOST: "mail" }).smtpHost).toBe("mail");
+});
+
+test("SHOP_URL=here is refused with CONFIG_INVALID, naming the variable", () => {
+  expect(() => readServedConfig({ SHOP_URL: "here" })).toThrow(
+    expect.objectContaining({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("SHOP_URL"),
+    }),
+  );
+});

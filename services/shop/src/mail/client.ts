@@ -33,6 +33,8 @@ export interface Mail {
 
 /** Where the mail server is. */
 export interface MailAddress {
+  /** Default `127.0.0.1`. */
+  readonly smtpHost?: string;
   readonly smtpPort: number;
   /** Base URL of its log, for example `http://127.0.0.1:3001`. */
   readonly logUrl: string;
@@ -42,9 +44,9 @@ const foundMails = z.array(z.object({ messageId: z.string(), to: z.array(z.strin
 const patienceMs = 10_000;
 
 /** A Mail for the server at `address`; connects for each message, holds nothing open. */
-export function createMail({ smtpPort, logUrl }: MailAddress): Mail {
+export function createMail({ smtpHost = "127.0.0.1", smtpPort, logUrl }: MailAddress): Mail {
   const transport = createTransport({
-    host: "127.0.0.1",
+    host: smtpHost,
     port: smtpPort,
     ignoreTLS: true,
     connectionTimeout: patienceMs,

@@ -74,9 +74,9 @@ export class MailServer {
     return new MailServer(log, entries, faults);
   }
 
-  /** Listens on loopback; 0 takes a free port. Gives the port. */
-  async listen(port: number): Promise<number> {
-    const server = this.#smtp.listen(port, "127.0.0.1");
+  /** Listens on an address; 0 takes a free port. Gives the port. */
+  async listen(port: number, host: string): Promise<number> {
+    const server = this.#smtp.listen(port, host);
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   }
