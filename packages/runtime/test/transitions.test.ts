@@ -163,7 +163,8 @@ describe("claims", () => {
     create({ end: waitingFor("a") });
     const claim = run.keep(claimRound(run.stored(), round(1, { answers: yes }), run.env()));
     assert.equal(claim.tag, "CLAIMED");
-    const no = round(1, { answers: { a: { value: false, digest: "no" } }, stateExpired: true });
+    const answers = { a: { value: false, digest: "no" } };
+    const no = round(1, { token: "other", answers, stateExpired: true });
     const isSettled = (): boolean => {
       const before = run.writes;
       const { tag } = run.keep(claimRound(run.stored(), no, run.env()));
@@ -192,10 +193,12 @@ describe("claims", () => {
     create({ progress: progress(1, { stepStarts: true }) });
     for (let death = 0; death < MAX_TAKEOVERS; death += 1) {
       run.now += LEASE_MS;
-      assert.equal(run.keep(claimKnown(run.stored(), round(0), run.env())).tag, "CLAIMED");
+      const claim = claimKnown(run.stored(), round(0, { token: `t${death}` }), run.env());
+      assert.equal(run.keep(claim).tag, "CLAIMED");
     }
     run.now += LEASE_MS;
-    assert.equal(run.keep(claimKnown(run.stored(), round(0), run.env())).tag, "PARKED");
+    const last = claimKnown(run.stored(), round(0, { token: "last" }), run.env());
+    assert.equal(run.keep(last).tag, "PARKED");
     assert.equal(run.known.openStepPossible, true);
     assert.equal(run.known.openStepSince, 1_000);
     assert.equal(run.known.lease, undefined);
@@ -268,7 +271,12 @@ describe("first calls", () => {
 
   test("F3: another caller's refusal says nothing of the run but whether it is done", () => {
     run.keep(claimFirst(undefined, undefined, first({ perCaller: false }), run.env()));
-    const theirs = first({ perCaller: false, principal: "bob", argsDigest: "other" });
+    const theirs = first({
+      perCaller: false,
+      token: "theirs",
+      principal: "bob",
+      argsDigest: "other",
+    });
     const reply = claimFirst(run.key, run.stored(), theirs, run.env());
     assert.deepEqual(reply, { reply: { tag: "OTHER_CALLER", done: false } });
   });

@@ -156,7 +156,8 @@ class EmbeddedStore implements LmdbStore {
           const head = this.#runs.readHead(runIdOf(key));
           if (head === undefined || head.expiresAt >= now) continue;
           // A wall clock that jumps ahead must not delete what an attempt is still writing.
-          if (head.status === "running" && !this.#isDead(head)) continue;
+          const isWritten = head.status === "running" && head.queued !== true;
+          if (isWritten && !this.#isDead(head)) continue;
           expired.push(runIdOf(key));
         }
         for (const runId of expired) this.#runs.remove(runId);

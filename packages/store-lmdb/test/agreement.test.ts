@@ -3,7 +3,13 @@
  * same records.
  */
 import assert from "node:assert/strict";
-import type { AttemptRef, ClaimReply, RoundEnd, RunStore } from "@reprise/runtime";
+import type {
+  AttemptRef,
+  ClaimReply,
+  QueuedClaimReply,
+  RoundEnd,
+  RunStore,
+} from "@reprise/runtime";
 import { createMemoryStore } from "@reprise/testing";
 import fc from "fast-check";
 import { describe, test } from "vitest";
@@ -15,13 +21,25 @@ const runIds = ["run1", "run2"] as const;
 
 type Operation =
   | { readonly kind: "create"; readonly run: number; readonly waits: boolean }
-  | { readonly kind: "first"; readonly scope: number; readonly argument: number }
-  | { readonly kind: "known"; readonly run: number; readonly sweep: boolean }
+  | {
+      readonly kind: "first";
+      readonly scope: number;
+      readonly argument: number;
+      readonly queue: boolean;
+    }
+  | {
+      readonly kind: "known";
+      readonly run: number;
+      readonly sweep: boolean;
+      readonly queue: boolean;
+    }
+  | { readonly kind: "take"; readonly attempt: number }
   | {
       readonly kind: "round";
       readonly run: number;
       readonly round: number;
       readonly value: boolean;
+      readonly queue: boolean;
     }
   | {
       readonly kind: "append";
@@ -48,13 +66,21 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     kind: fc.constant("first" as const),
     scope: fc.nat({ max: 1 }),
     argument: fc.nat({ max: 1 }),
+    queue: fc.boolean(),
   }),
-  fc.record({ kind: fc.constant("known" as const), run: small, sweep: fc.boolean() }),
+  fc.record({
+    kind: fc.constant("known" as const),
+    run: small,
+    sweep: fc.boolean(),
+    queue: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("take" as const), attempt: small }),
   fc.record({
     kind: fc.constant("round" as const),
     run: small,
     round: fc.nat({ max: 2 }),
     value: fc.boolean(),
+    queue: fc.boolean(),
   }),
   fc.record({
     kind: fc.constant("append" as const),
@@ -81,9 +107,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** One store under a sequence of operations; what it says is compared with the other's. */
 function driver(store: RunStore, now: () => number): (operation: Operation) => Promise<unknown> {
   const attempts: AttemptRef[] = [];
+  const jobs: { readonly runId: string; readonly epoch: number }[] = [];
   const seen = new Set<string>(runIds);
   let waiters = 0;
-  const note = (reply: ClaimReply): unknown => {
+  const note = (reply: ClaimReply | QueuedClaimReply): unknown => {
+    if (reply.tag === "QUEUED") {
+      jobs.unshift({ runId: reply.runId, epoch: reply.epoch });
+      seen.add(reply.runId);
+    }
     if (reply.tag === "CLAIMED") {
       attempts.unshift(reply.ref);
       seen.add(reply.ref.runId);
@@ -132,13 +163,23 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
               scope: `scope${step.scope}`,
               argsDigest: `args${step.argument}`,
               stateExpiresAt: now() + 20_000,
+              queue: step.queue,
             }),
           ),
         );
       case "known":
         return note(
-          await store.claimKnown(known(runAt(step.run), step.sweep ? undefined : waiterId)),
+          await store.claimKnown({
+            ...known(runAt(step.run), step.sweep ? undefined : waiterId),
+            token: `token-${waiterId}`,
+            queue: step.queue,
+          }),
         );
+      case "take": {
+        const { runId, epoch } = jobs[step.attempt] ?? { runId: "run1", epoch: 1 };
+        const common = { version: "2", token: `token-${waiterId}`, stateExpiresAt: now() + 20_000 };
+        return note(await store.claimQueued({ ...common, runId, epoch }));
+      }
       case "round":
         return note(
           await store.claimRound({
@@ -148,6 +189,7 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
             asked: ["kq"],
             answers: { k: { value: step.value, digest: String(step.value) } },
             stateExpired: false,
+            queue: step.queue,
           }),
         );
       case "append": {

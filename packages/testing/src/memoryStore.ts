@@ -14,6 +14,7 @@ import {
   type ClaimReply,
   claimFirst,
   claimKnown,
+  claimQueued,
   claimRound,
   createRun,
   DEFAULT_RETENTION_MS,
@@ -34,6 +35,7 @@ export type StoreMethod =
   | "claimFirst"
   | "claimRound"
   | "claimKnown"
+  | "claimQueued"
   | "append"
   | "endRound"
   | "renew"
@@ -140,12 +142,16 @@ function openHandle(shared: Shared): MemoryStore {
     head?.status === "running" &&
     head.epoch === epoch &&
     !head.stopping &&
-    head.lease !== undefined &&
-    !isOver(head.lease);
+    (head.queued === true || (head.lease !== undefined && !isOver(head.lease)));
+
+  const isUnattended = (head: RunHead): boolean =>
+    head.queued === true
+      ? now() - head.claimedAt > leaseMs
+      : head.lease === undefined || isOver(head.lease);
 
   const isAbandoned = (head: RunHead): boolean =>
     head.status === "running"
-      ? head.lease === undefined || isOver(head.lease)
+      ? isUnattended(head)
       : head.status === "mismatched" && now() - (head.mismatchedAt ?? now()) > MISMATCH_GRACE_MS;
 
   return {
@@ -170,6 +176,11 @@ function openHandle(shared: Shared): MemoryStore {
     claimKnown: (input) =>
       transact("claimKnown", (env) => [
         claimKnown(records.run(input.runId), input, env),
+        input.runId,
+      ]),
+    claimQueued: (input) =>
+      transact("claimQueued", (env) => [
+        claimQueued(records.run(input.runId), input, env),
         input.runId,
       ]),
     append: (ref, progress) =>
@@ -197,8 +208,9 @@ function openHandle(shared: Shared): MemoryStore {
         const look = (): void => {
           takeBackLeaseTimer();
           const head = records.run(runId)?.head;
-          if (!standsAt(head, epoch) || head?.lease === undefined) settle();
-          else takeBackLeaseTimer = setTimer(head.lease.until - now(), look);
+          if (!standsAt(head, epoch)) settle();
+          else if (head?.lease !== undefined)
+            takeBackLeaseTimer = setTimer(head.lease.until - now(), look);
         };
         const takeBackTimeout = setTimer(timeoutMs, settle);
         const unsubscribe = records.subscribe(runId, look);
@@ -207,6 +219,16 @@ function openHandle(shared: Shared): MemoryStore {
         if (signal.aborted || !open) settle();
         else look();
       }),
+    onStopping: (runId, epoch, listener) => {
+      const look = (): void => {
+        const head = records.run(runId)?.head;
+        if (head?.epoch !== epoch || !head.stopping) return;
+        unsubscribe();
+        listener();
+      };
+      const unsubscribe = records.subscribe(runId, look);
+      return unsubscribe;
+    },
     findAbandoned: async (limit) => {
       checkOpen();
       const abandoned = records.runIds().filter((runId) => {

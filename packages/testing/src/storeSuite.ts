@@ -8,6 +8,7 @@ import { attemptCases } from "./storeSuite/attemptCases.ts";
 import type { StoreCase } from "./storeSuite/fixtures.ts";
 import { keyCases } from "./storeSuite/keyCases.ts";
 import { lifetimeCases } from "./storeSuite/lifetimeCases.ts";
+import { queueCases } from "./storeSuite/queueCases.ts";
 import { roundCases } from "./storeSuite/roundCases.ts";
 import { takeoverCases } from "./storeSuite/takeoverCases.ts";
 import { waiterCases } from "./storeSuite/waiterCases.ts";
@@ -19,5 +20,6 @@ export const storeSuite: readonly StoreCase[] = [
   ...keyCases,
   ...takeoverCases,
   ...waiterCases,
+  ...queueCases,
   ...lifetimeCases,
 ];

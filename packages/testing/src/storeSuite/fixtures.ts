@@ -11,6 +11,7 @@ import {
   type BroughtAnswer,
   type ClaimFirst,
   type ClaimKnown,
+  type ClaimQueued,
   type ClaimReply,
   type ClaimRound,
   type CreateRun,
@@ -189,6 +190,22 @@ export function known(
     stateExpiresAt: harness.now() + STATE_LIFETIME_MS,
     runId,
     waiterId,
+  };
+}
+
+/** A worker's claim of a queued attempt. */
+export function queued(
+  harness: StoreHarness,
+  runId: string,
+  epoch: number,
+  worker: string = "worker",
+): ClaimQueued {
+  return {
+    version: "2",
+    token: `token-${worker}`,
+    stateExpiresAt: harness.now() + STATE_LIFETIME_MS,
+    runId,
+    epoch,
   };
 }
 

@@ -17,6 +17,7 @@ import {
   noSignal,
   origin,
   progress,
+  queued,
   round,
   STATE_LIFETIME_MS,
   type StoreCase,
@@ -153,6 +154,7 @@ export const lifetimeCases: readonly StoreCase[] = [
       await assert.rejects(store.claimFirst(first(harness, "w")), refused);
       await assert.rejects(store.claimRound(round(harness, "run1", 0)), refused);
       await assert.rejects(store.claimKnown(known(harness, "run1", "w")), refused);
+      await assert.rejects(store.claimQueued(queued(harness, "run1", 1)), refused);
       await assert.rejects(store.append(ref, progress(2)), refused);
       await assert.rejects(store.endRound(ref, progress(2), completedWith("x")), refused);
       await assert.rejects(store.renew(ref), refused);

@@ -280,7 +280,7 @@ export const roundCases: readonly StoreCase[] = [
       await harness.advance(MISMATCH_GRACE_MS * 2);
       const three = claimed(await store.claimRound(retry));
       expectTag(await store.endRound(three.ref, progress(1), { to: "mismatched" }), "OK");
-      claimed(await store.claimRound({ ...retry, waiterId: "w4" }));
+      claimed(await store.claimRound({ ...retry, waiterId: "w4", token: "token-w4" }));
     },
   },
   {

@@ -167,12 +167,12 @@ export const waiterCases: readonly StoreCase[] = [
       await createWaiting(owner, harness, "run1");
       const retry = round(harness, "run1", 1, { answers: { confirm: answer(true) } });
       const { ref } = claimed(await owner.claimRound(retry));
-      const join = await other.claimRound({ ...retry, waiterId: "w2" });
+      const join = await other.claimRound({ ...retry, waiterId: "w2", token: "token-w2" });
       const { epoch } = expectTag(join, "RUNNING");
       const woken = other.watch("run1", epoch, LONG_MS, noSignal);
       expectTag(await owner.endRound(ref, progress(1), completedWith("same")), "OK");
       await woken;
-      const reply = await other.claimRound({ ...retry, waiterId: "w2" });
+      const reply = await other.claimRound({ ...retry, waiterId: "w2", token: "token-w2" });
       assert.equal(expectTag(reply, "RECORDED").head.status, "completed");
       assert.deepEqual((await loaded(other, "run1")).head.waiters, []);
     },
