@@ -25,7 +25,7 @@ const KID_LENGTH = 22;
 const kidShape = /^[A-Za-z0-9_-]{22}$/;
 
 /** Whether `kid` can stand in a header without escapes. */
-function isKid(kid: string): boolean {
+export function isKid(kid: string): boolean {
   return kidShape.test(kid);
 }
 

@@ -12,8 +12,27 @@ export type {
 } from "./contract.ts";
 export type { KeyLife, KeyStanding } from "./keyLife.ts";
 export { maySeal, OPENS_AFTER_EXPIRY_MS, opensUntilMs, standingOf } from "./keyLife.ts";
+export { joinKeyRing } from "./keyRing.ts";
+export { createKeyRingAdmin } from "./keyRingAdmin.ts";
+export type {
+  KeyRing,
+  KeyRingAdmin,
+  KeyRingOptions,
+  RevocationReport,
+  RingKeyListing,
+  RingKeyStatus,
+} from "./keyRingContract.ts";
+export type {
+  KeyRingClock,
+  KeyRingLogger,
+  KeyRingStore,
+  RingContents,
+  RingEntry,
+  RingReading,
+} from "./keyRingPort.ts";
 export { ephemeralKeys, keysFromSecrets } from "./keySources.ts";
 export type { KeySource, OpeningKey, SealingKey } from "./keys.ts";
 export { deriveKey } from "./keys.ts";
 export type { StateSealerOptions } from "./sealer.ts";
 export { createStateSealer } from "./sealer.ts";
+export type { Secrets } from "./secrets.ts";

@@ -4,8 +4,8 @@
  * The composition root picks one. Neither changes after construction and neither ever waits.
  */
 import { randomBytes } from "node:crypto";
-import { RepriseError } from "@reprise/errors";
 import { deriveKey, type KeySource, MIN_SECRET_BYTES, type SealingKey } from "./keys.ts";
+import { type Secrets, secretList } from "./secrets.ts";
 
 /**
  * Keys from the setting `requestStateKey`: the first secret seals, all open. To rotate, put the new secret first
@@ -16,22 +16,10 @@ import { deriveKey, type KeySource, MIN_SECRET_BYTES, type SealingKey } from "./
  * @throws TypeError if a secret is neither string nor bytes.
  * @throws RepriseError CONFIG_INVALID if there is none, or one has fewer than 32 bytes. No message shows a secret.
  */
-export function keysFromSecrets(
-  secrets: string | Uint8Array | readonly (string | Uint8Array)[],
-): KeySource {
-  const list = typeof secrets === "string" || secrets instanceof Uint8Array ? [secrets] : secrets;
-  if (!Array.isArray(list)) {
-    throw new TypeError("requestStateKey must be a string, bytes, or a list of them");
-  }
-  const keys = list.map((secret: unknown, index) => deriveKey(secretBytes(secret, index)));
-  const first = keys[0];
-  if (first === undefined) {
-    throw new RepriseError(
-      "CONFIG_INVALID",
-      "requestStateKey is an empty list: give at least one secret",
-    );
-  }
-  return fixedSource(first, keys);
+export function keysFromSecrets(secrets: Secrets): KeySource {
+  const [first, ...others] = secretList(secrets, "requestStateKey");
+  const sealing = deriveKey(first);
+  return fixedSource(sealing, [sealing, ...others.map((secret) => deriveKey(secret))]);
 }
 
 /**
@@ -46,19 +34,4 @@ export function ephemeralKeys(): KeySource {
 function fixedSource(first: SealingKey, all: readonly SealingKey[]): KeySource {
   const byKid = new Map(all.map((key) => [key.kid, key]));
   return { sealing: () => first, find: (kid) => byKid.get(kid) };
-}
-
-function secretBytes(secret: unknown, index: number): Uint8Array {
-  if (typeof secret !== "string" && !(secret instanceof Uint8Array)) {
-    throw new TypeError(`requestStateKey[${index}] must be a string or bytes`);
-  }
-  const bytes = typeof secret === "string" ? Buffer.from(secret, "utf8") : secret;
-  if (bytes.byteLength < MIN_SECRET_BYTES) {
-    throw new RepriseError(
-      "CONFIG_INVALID",
-      `requestStateKey[${index}] has ${bytes.byteLength} bytes, at least ${MIN_SECRET_BYTES} are needed: ` +
-        "use the output of `openssl rand -base64 48`",
-    );
-  }
-  return bytes;
 }
