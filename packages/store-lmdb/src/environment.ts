@@ -7,7 +7,10 @@
  *    lets go of the writer's lock. So whatever a write transaction reads, of whichever process, is flushed too: a
  *    joiner that reads an outcome inside a write transaction answers from a flushed outcome only. Outcomes of the
  *    same commit (lmdb-js puts the transactions of one turn of the event loop into one commit) are answered after it.
- * E2 A transaction whose function throws leaves nothing behind: it runs as a child of the commit and is aborted alone.
+ * E2 A transaction whose function throws leaves nothing behind. Whoever decides throws before its first put (RunTable T1); a put
+ *    that the database refuses spoils the commit it is in, and all transactions of that commit fail. Not child
+ *    transactions, which could be aborted alone: LMDB's merge of a child into its parent was seen to fail an assertion
+ *    under load, which ends the process.
  * E3 One database a process and directory: lmdb-js blocks the thread when it opens a database that this process is
  *    writing, and the write waits for that same thread.
  * E4 A commit that takes longer than the limit is STORE_UNAVAILABLE: another process may be stopped while it holds the
@@ -141,10 +144,19 @@ export class Environment {
 
   /** Apart from the race, so that a failure that comes too late is looked at all the same. */
   async #commit<Value>(decide: () => Value): Promise<Value> {
+    // A spoiled commit fails with an error of its own, which says less than the refused put.
+    let refused: unknown;
     try {
-      return await this.database.childTransaction(decide);
+      return await this.database.transaction(() => {
+        try {
+          return decide();
+        } catch (failure) {
+          refused = failure;
+          throw failure;
+        }
+      });
     } catch (failure) {
-      throw await this.errorOf(failure);
+      throw await this.errorOf(refused ?? failure);
     }
   }
 
