@@ -21,6 +21,7 @@
  */
 import { RepriseError } from "@reprise/errors";
 import { isKid } from "./form.ts";
+import { KeyRingContact, SETTLE_MS } from "./keyRingContact.ts";
 import type { KeyRing, KeyRingOptions, RevocationReport } from "./keyRingContract.ts";
 import { type Adoption, KeyRingHoldings } from "./keyRingHoldings.ts";
 import { listing } from "./keyRingListing.ts";
@@ -30,14 +31,8 @@ import { makeRingKey, makeTombstone, type RingKey } from "./keyRingRecord.ts";
 import { checkedSettings, type RingSettings } from "./keyRingSettings.ts";
 import type { OpeningKey, SealingKey } from "./keys.ts";
 
-/** How long the ring stays unsettled (invariant 3): owners look at least every 2 s and need a moment to reconnect. */
-const SETTLE_MS = 5000;
 /** A ring that never settles must not hold requests for ever; then "unavailable" is the truth. */
 const LONGEST_LOOKUP_MS = 2 * SETTLE_MS;
-/** See invariant 5. */
-const STALE_MS = 8000;
-/** See invariant 4. */
-const ALONE_AFTER_MS = 60_000;
 
 /** An own key and when it was made, by the clock that does not go back. */
 interface OwnKey {
@@ -49,6 +44,7 @@ class RingMember implements KeyRing {
   readonly #settings: RingSettings;
   readonly #holdings: KeyRingHoldings;
   readonly #looks: KeyRingLooks;
+  readonly #contact: KeyRingContact;
   readonly #own = new Set<string>();
   /** Seals. */
   #current: OwnKey | undefined;
@@ -57,19 +53,15 @@ class RingMember implements KeyRing {
   #version: string | undefined;
   #rotationWanted = false;
   #rotateBeforeMs = 0;
-  #reached = true;
-  #readAt = Number.NEGATIVE_INFINITY;
-  #failedAt = Number.NEGATIVE_INFINITY;
-  #unsettledUntil = Number.NEGATIVE_INFINITY;
-  #failure: unknown;
   readonly #endListening: () => void;
 
   constructor(settings: RingSettings) {
     this.#settings = settings;
     this.#holdings = new KeyRingHoldings(settings.wrapping);
+    this.#contact = new KeyRingContact(settings.clock);
     this.#looks = new KeyRingLooks(settings.clock, () => this.#look());
     this.#endListening = settings.store.listen((event) => {
-      if (event === "reconnected") this.#unsettle(SETTLE_MS);
+      if (event === "reconnected") this.#contact.unsettle();
       // Nobody waits: a look reports its own failure.
       void this.#looks.soon();
     });
@@ -80,14 +72,19 @@ class RingMember implements KeyRing {
     await this.#looks.soon();
     if (this.#current !== undefined) return;
     await this.close();
-    const why = this.#failure instanceof Error ? `: ${this.#failure.message}` : "";
+    const { failure } = this.#contact;
+    const why = failure instanceof Error ? `: ${failure.message}` : "";
     throw this.#unavailable(`The key ring can't be reached, so no state can be sealed${why}`);
   }
 
   sealing(): SealingKey {
-    const key = this.#current?.ringKey.key;
-    if (key?.life !== undefined && !key.life.revoked && this.#outlives(key.life.newestExpiryMs)) {
-      return key;
+    const current = this.#current?.ringKey;
+    if (
+      current !== undefined &&
+      !this.#holdings.isRevoked(current.facts.kid) &&
+      this.#outlives(current.facts.newestExpiryMs)
+    ) {
+      return current.key;
     }
     void this.#looks.soon();
     throw this.#unavailable("This process waits for the key ring to take its next key.");
@@ -96,11 +93,8 @@ class RingMember implements KeyRing {
   find(kid: string): OpeningKey | undefined | Promise<OpeningKey | undefined | "unavailable"> {
     const held = this.#holdings.key(kid)?.key;
     if (this.#holdings.isRevoked(kid)) return held;
-    const now = this.#settings.clock.monotonic();
-    const age = now - this.#readAt;
-    const trusted = age < STALE_MS || now - this.#failedAt < STALE_MS;
-    const acceptable = age < ALONE_AFTER_MS || this.#own.has(kid);
-    return held !== undefined && trusted && acceptable ? held : this.#lookUp(kid);
+    const trusted = this.#contact.isTrusted && this.#mayUse(kid);
+    return held !== undefined && trusted ? held : this.#lookUp(kid);
   }
 
   list(): ReturnType<KeyRing["list"]> {
@@ -121,15 +115,14 @@ class RingMember implements KeyRing {
   async revoke(kid: string): Promise<RevocationReport> {
     if (!isKid(kid)) throw new RangeError("kid must have 22 characters of base64url");
     const reached = await this.#looks.soon();
-    const known = this.#holdings.key(kid) !== undefined || this.#holdings.isUnreadable(kid);
+    const known = this.#holdings.knows(kid);
     const endsAtMs = this.#holdings.key(kid)?.entry.endsAtMs ?? 0;
     const tombstone = makeTombstone(kid, this.#settings.clock.now(), endsAtMs);
     if (!reached) throw this.#unavailable("The key ring can't be reached; nothing was revoked.");
     try {
       await this.#settings.store.revoke([tombstone]);
-    } catch (error) {
-      this.#failure = error;
-      throw this.#unavailable("The key ring did not confirm the revocation; repeat it.");
+    } catch (cause) {
+      throw this.#unavailable("The key ring did not confirm the revocation; repeat it.", cause);
     }
     this.#holdings.bury(tombstone);
     if (this.#own.has(kid)) await this.#looks.soon();
@@ -146,16 +139,17 @@ class RingMember implements KeyRing {
     for (;;) {
       const reached = await this.#looks.soon();
       const key = this.#holdings.key(kid)?.key;
-      if (key !== undefined) {
-        const alone = this.#settings.clock.monotonic() - this.#readAt >= ALONE_AFTER_MS;
-        return alone && !this.#own.has(kid) && key.life?.revoked !== true ? "unavailable" : key;
-      }
+      if (key !== undefined) return key.life?.revoked || this.#mayUse(kid) ? key : "unavailable";
       if (this.#holdings.isRevoked(kid)) return undefined;
       if (!reached || this.#holdings.isUnreadable(kid)) return "unavailable";
-      const now = this.#settings.clock.monotonic();
-      if (now >= this.#unsettledUntil) return undefined;
-      if (now >= deadline) return "unavailable";
+      if (this.#contact.isSettled) return undefined;
+      if (this.#settings.clock.monotonic() >= deadline) return "unavailable";
     }
+  }
+
+  /** Whether a key that is held may be used, as far as the contact with the ring goes (invariant 4). */
+  #mayUse(kid: string): boolean {
+    return !this.#contact.isAlone || this.#own.has(kid);
   }
 
   /** One look: read, adopt, mend what the ring lost, renew the own key. True if the ring was reached and is whole. */
@@ -164,8 +158,7 @@ class RingMember implements KeyRing {
     const startedAt = clock.monotonic();
     try {
       const { nowMs, contents } = await store.read(this.#version);
-      // The time of the start: what changed while the reply was on its way is not known.
-      this.#readAt = startedAt;
+      this.#contact.read(startedAt);
       // Set again at the end only: after a failure in between the next look has to see everything.
       const version = contents?.version ?? this.#version;
       this.#version = undefined;
@@ -173,31 +166,26 @@ class RingMember implements KeyRing {
       await this.#renewOwn(nowMs);
       this.#version = version;
     } catch (error) {
-      this.#failedAt = clock.monotonic();
-      this.#failure = error;
-      if (this.#reached) {
+      if (this.#contact.failed(error)) {
         logger.warn({ err: error }, "the key ring can't be reached: going on with the keys held");
       }
-      this.#reached = false;
       return false;
     }
-    if (!this.#reached) {
-      this.#unsettle(SETTLE_MS);
+    if (this.#contact.succeeded()) {
       logger.info({ keys: this.#holdings.keys().length }, "the key ring is reached again");
     }
-    this.#reached = true;
     return true;
   }
 
   async #takeIn(contents: RingContents, nowMs: number): Promise<void> {
     const { store, logger } = this.#settings;
-    this.#unsettle(SETTLE_MS - (nowMs - contents.bornAtMs));
+    this.#contact.unsettle(SETTLE_MS - (nowMs - contents.bornAtMs));
     this.#rotateBeforeMs = contents.rotateBeforeMs;
     const adoption = this.#holdings.adopt(contents, nowMs);
     this.#report(adoption);
     const { lostKeys, lostTombstones } = adoption;
     if (lostKeys.length + lostTombstones.length === 0) return;
-    this.#unsettle(SETTLE_MS);
+    this.#contact.unsettle();
     if (lostTombstones.length > 0) await store.revoke(lostTombstones);
     if (lostKeys.length > 0) this.#buryRefused(await store.publish(lostKeys), nowMs);
     const fields = { keys: lostKeys.length, tombstones: lostTombstones.length };
@@ -252,13 +240,6 @@ class RingMember implements KeyRing {
     }
   }
 
-  #unsettle(forMs: number): void {
-    this.#unsettledUntil = Math.max(
-      this.#unsettledUntil,
-      this.#settings.clock.monotonic() + Math.min(forMs, SETTLE_MS),
-    );
-  }
-
   #report({ faults, revoked }: Adoption): void {
     const { logger } = this.#settings;
     for (const { kid, fault } of faults) {
@@ -272,10 +253,10 @@ class RingMember implements KeyRing {
     }
   }
 
-  #unavailable(message: string): RepriseError {
+  #unavailable(message: string, cause: unknown = this.#contact.failure): RepriseError {
     return new RepriseError("REQUEST_STATE_UNAVAILABLE", message, {
       data: { retryAfterMs: 1000 },
-      cause: this.#failure,
+      cause,
     });
   }
 }

@@ -61,6 +61,11 @@ export class KeyRingHoldings {
     return this.#unreadable.has(kid);
   }
 
+  /** Whether the ring has, or had, anything under this kid. */
+  knows(kid: string): boolean {
+    return this.#keys.has(kid) || this.isRevoked(kid) || this.isUnreadable(kid);
+  }
+
   /** Adds a key whose publication was acknowledged. */
   add(key: RingKey): void {
     this.#keys.set(key.entry.kid, this.isRevoked(key.entry.kid) ? revokedForm(key) : key);

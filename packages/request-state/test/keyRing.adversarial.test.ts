@@ -274,6 +274,27 @@ describe("A process that was stopped", () => {
   });
 });
 
+describe("An own key that was revoked", () => {
+  it("seals nothing, not even while its successor can't be published", async () => {
+    const link = world.database.connect();
+    let works = true;
+    const publish: typeof link.store.publish = (entries) =>
+      works ? link.store.publish(entries) : Promise.reject(new Error("no room"));
+    const one = await world.join("one", { store: { ...link.store, publish } });
+    const bad = one.seal();
+    await settled();
+    works = false;
+    await revoke(kidIn(bad));
+    await world.pass(5 * SECOND);
+    const refused = expect.objectContaining({ code: "REQUEST_STATE_UNAVAILABLE" });
+    expect(() => one.seal()).toThrow(refused);
+    expect(await one.judge(bad)).toBe("revoked_key");
+    works = true;
+    await world.pass(5 * SECOND);
+    expect(kidIn(one.seal())).not.toBe(kidIn(bad));
+  });
+});
+
 describe("Clocks that are wrong", () => {
   it("by hours between the machines and the database end no dialogue and no key", async () => {
     for (const skew of [-5 * HOUR, 10 * HOUR]) {
