@@ -65,6 +65,8 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     ],
     outside: ["commander", "pino", "tsx"],
   },
+  "services/front": { ours: ["reprise"], outside: [] },
+  "services/worker": { ours: ["reprise"], outside: [] },
   "services/shop": {
     ours: ["reprise"],
     outside: ["fastify", "mailparser", "nodemailer", "smtp-server", "zod"],

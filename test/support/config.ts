@@ -34,6 +34,17 @@ function parseSeed(text: string | undefined): number {
   return value;
 }
 
+/** A port that a person chose for a program of `test`: `PORT`, `SHOP_PORT`. 0 is a free one. */
+export function portFromEnvironment(name: string, otherwise: number): number {
+  const text = process.env[name];
+  if (text === undefined || text === "") return otherwise;
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) {
+    throw new RangeError(`${name} must be a port, 0 to 65535, not ${JSON.stringify(text)}`);
+  }
+  return port;
+}
+
 /** The folders with commands, as the system separates them. */
 export const commandPath: string = process.env["PATH"] ?? "";
 

@@ -26,8 +26,8 @@ export interface SettingSources {
   readonly readSecretFile: (path: string) => string;
 }
 
-/** Variables that are no settings: the configuration file's, and those of this project's own test suites. */
-const otherVariables = /^REPRISE_(CONFIG$|TEST_)/;
+/** Variables that are no settings: the configuration file's, the example shop's, and those of this project's test suites. */
+const otherVariables = /^REPRISE_(CONFIG$|DATA$|TEST_)/;
 
 /** What is wrong with one setting, without its value. */
 class Unfit extends Error {}

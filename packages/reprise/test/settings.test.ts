@@ -84,7 +84,15 @@ describe("settings", () => {
 
   test("leave the variables of others alone", () => {
     expect(() =>
-      parse({ env: { ...redis, PORT: "1", REPRISE_CONFIG: "x", REPRISE_TEST_SEED: "1" } }),
+      parse({
+        env: {
+          ...redis,
+          PORT: "1",
+          REPRISE_CONFIG: "x",
+          REPRISE_DATA: "d",
+          REPRISE_TEST_SEED: "1",
+        },
+      }),
     ).not.toThrow();
   });
 

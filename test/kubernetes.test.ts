@@ -1,0 +1,263 @@
+/**
+ * The Kubernetes manifests: what refers to something refers to what is there, probes ask what is served, and pods have
+ * the time that a drain takes.
+ */
+import { parseSettings, settingRows } from "reprise/roles";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { dockerInstructions, documentsOf } from "./support/infraFiles.ts";
+import { files } from "./support/sourceTree.ts";
+
+const named = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.strictObject({
+    name: z.string(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+});
+
+const probe = z.strictObject({
+  httpGet: z.strictObject({ path: z.string(), port: z.string() }).optional(),
+  tcpSocket: z.strictObject({ port: z.string() }).optional(),
+  exec: z.strictObject({ command: z.array(z.string()) }).optional(),
+  periodSeconds: z.number(),
+  timeoutSeconds: z.number().optional(),
+  failureThreshold: z.number().optional(),
+});
+
+const container = z.strictObject({
+  name: z.string(),
+  image: z.string(),
+  args: z.array(z.string()).optional(),
+  envFrom: z
+    .array(
+      z.union([
+        z.strictObject({ configMapRef: z.strictObject({ name: z.string() }) }),
+        z.strictObject({ secretRef: z.strictObject({ name: z.string() }) }),
+      ]),
+    )
+    .optional(),
+  ports: z.array(z.strictObject({ name: z.string(), containerPort: z.number() })),
+  lifecycle: z
+    .strictObject({
+      preStop: z.strictObject({
+        exec: z.strictObject({ command: z.tuple([z.literal("sleep"), z.string()]) }),
+      }),
+    })
+    .optional(),
+  readinessProbe: probe,
+  livenessProbe: probe,
+  startupProbe: probe.optional(),
+  resources: z.strictObject({
+    requests: z.strictObject({ cpu: z.string(), memory: z.string() }),
+    limits: z.strictObject({ memory: z.string() }),
+  }),
+  securityContext: z
+    .strictObject({
+      allowPrivilegeEscalation: z.literal(false),
+      readOnlyRootFilesystem: z.literal(true),
+      capabilities: z.strictObject({ drop: z.tuple([z.literal("ALL")]) }),
+    })
+    .optional(),
+  volumeMounts: z.array(z.strictObject({ name: z.string(), mountPath: z.string() })),
+});
+
+const workload = named.extend({
+  spec: z.looseObject({
+    replicas: z.number(),
+    selector: z.strictObject({ matchLabels: z.strictObject({ app: z.string() }) }),
+    template: z.strictObject({
+      metadata: z.strictObject({ labels: z.strictObject({ app: z.string() }) }),
+      spec: z.strictObject({
+        terminationGracePeriodSeconds: z.number().optional(),
+        securityContext: z.strictObject({
+          runAsNonRoot: z.literal(true),
+          runAsUser: z.number(),
+          fsGroup: z.number(),
+        }),
+        containers: z.tuple([container]),
+        volumes: z.array(
+          z.strictObject({
+            name: z.string(),
+            configMap: z.strictObject({ name: z.string() }).optional(),
+            persistentVolumeClaim: z.strictObject({ claimName: z.string() }).optional(),
+          }),
+        ),
+      }),
+    }),
+    volumeClaimTemplates: z
+      .array(z.looseObject({ metadata: z.object({ name: z.string() }) }))
+      .optional(),
+  }),
+});
+
+const kustomization = z
+  .strictObject({
+    apiVersion: z.string(),
+    kind: z.literal("Kustomization"),
+    resources: z.array(z.string()),
+    configMapGenerator: z.array(z.strictObject({ name: z.string(), files: z.array(z.string()) })),
+  })
+  .parse(documentsOf("infra/kustomization.yaml")[0]);
+const documents = kustomization.resources.flatMap((file) => documentsOf(`infra/${file}`));
+const objects = documents.map((document) => named.parse(document));
+const workloads = documents
+  .filter((document) => ["Deployment", "StatefulSet"].includes(named.parse(document).kind))
+  .map((document) => workload.parse(document));
+const namesOf = (kind: string): readonly string[] =>
+  objects.filter((each) => each.kind === kind).map((each) => each.metadata.name);
+const ofKind = <Schema extends z.ZodType>(kind: string, schema: Schema): z.output<Schema>[] =>
+  documents.filter((each) => named.parse(each).kind === kind).map((each) => schema.parse(each));
+const containerOf = (app: string): z.output<typeof container> => {
+  const found = workloads.find((each) => each.metadata.name === app);
+  if (found === undefined) throw new Error(`there is no ${app}`);
+  return found.spec.template.spec.containers[0];
+};
+
+/** The kinds that are used, with the version that serves them. */
+const versions: Readonly<Record<string, string>> = {
+  ConfigMap: "v1",
+  Service: "v1",
+  PersistentVolumeClaim: "v1",
+  Deployment: "apps/v1",
+  StatefulSet: "apps/v1",
+  PodDisruptionBudget: "policy/v1",
+  HorizontalPodAutoscaler: "autoscaling/v2",
+  Ingress: "networking.k8s.io/v1",
+};
+
+describe("the manifests", () => {
+  test("are all of those in the folder, and name files that exist", () => {
+    const folder = files.filter((file) => /^infra\/kubernetes\/.*\.yaml$/.test(file));
+    expect(kustomization.resources.map((file) => `infra/${file}`).toSorted()).toEqual(
+      folder.toSorted(),
+    );
+    const generated = kustomization.configMapGenerator.flatMap((each) => each.files);
+    expect(generated.filter((file) => !files.includes(`infra/${file}`))).toEqual([]);
+  });
+
+  test("are kinds and versions that Kubernetes serves, each name once a kind", () => {
+    for (const { kind, apiVersion, metadata } of objects) {
+      expect(apiVersion, `${kind} ${metadata.name}`).toBe(versions[kind]);
+    }
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("select the pods that they make", () => {
+    for (const { metadata, spec } of workloads) {
+      expect(spec.selector.matchLabels.app).toBe(metadata.name);
+      expect(spec.template.metadata.labels.app).toBe(metadata.name);
+    }
+    const selecting = z.object({
+      spec: z.object({
+        selector: z.union([
+          z.strictObject({ matchLabels: z.strictObject({ app: z.string() }) }),
+          z.strictObject({ app: z.string() }),
+        ]),
+      }),
+    });
+    const apps = workloads.map(({ metadata }) => metadata.name);
+    for (const kind of ["Service", "PodDisruptionBudget"]) {
+      for (const { spec } of ofKind(kind, selecting)) {
+        const { selector } = spec;
+        expect(apps).toContain("app" in selector ? selector.app : selector.matchLabels.app);
+      }
+    }
+  });
+
+  test("mount volumes, config maps and claims that are there", () => {
+    const configMaps = [
+      ...namesOf("ConfigMap"),
+      ...kustomization.configMapGenerator.map(({ name }) => name),
+    ];
+    for (const { spec, metadata } of workloads) {
+      const { volumes, containers } = spec.template.spec;
+      const templates = spec.volumeClaimTemplates ?? [];
+      const known = [...volumes, ...templates.map((each) => each.metadata)].map(({ name }) => name);
+      for (const { name } of containers[0].volumeMounts)
+        expect(known, metadata.name).toContain(name);
+      for (const { configMap, persistentVolumeClaim } of volumes) {
+        if (configMap !== undefined) expect(configMaps).toContain(configMap.name);
+        if (persistentVolumeClaim !== undefined) {
+          expect(namesOf("PersistentVolumeClaim")).toContain(persistentVolumeClaim.claimName);
+        }
+      }
+    }
+  });
+
+  test("give fronts and workers settings that are settings, and Redis where it is", () => {
+    const [env = {}] = ofKind(
+      "ConfigMap",
+      z.object({ data: z.record(z.string(), z.string()) }),
+    ).map(({ data }) => data);
+    const { redisUrl } = parseSettings({ env, readSecretFile: () => "" });
+    expect(namesOf("Service")).toContain(new URL(redisUrl ?? "").hostname);
+    expect(namesOf("Service")).toContain(new URL(env["SHOP_URL"] ?? "").hostname);
+    for (const app of ["reprise-front", "reprise-worker"]) {
+      expect(containerOf(app).envFrom).toEqual([
+        { configMapRef: { name: "reprise-settings" } },
+        { secretRef: { name: "reprise-secrets" } },
+      ]);
+    }
+  });
+});
+
+describe("pods", () => {
+  const images = dockerInstructions();
+
+  test.each(["front", "worker", "shop"])("of the %s listen where their image does", (stage) => {
+    const exposed = images.find((each) => each.stage === stage && each.name === "EXPOSE")?.rest;
+    const { image, ports } = containerOf(`reprise-${stage}`);
+    expect(image).toBe(`reprise-${stage}`);
+    expect(ports.map((each) => String(each.containerPort)).join(" ")).toBe(exposed);
+  });
+
+  test("are probed at ports that they have, and services lead to such", () => {
+    for (const { metadata, spec } of workloads) {
+      const [own] = spec.template.spec.containers;
+      const ports = own.ports.map(({ name }) => name);
+      for (const each of [own.readinessProbe, own.livenessProbe, own.startupProbe]) {
+        const port = each?.httpGet?.port ?? each?.tcpSocket?.port;
+        if (port !== undefined) expect(ports, metadata.name).toContain(port);
+      }
+    }
+    const service = z.object({
+      metadata: z.object({ name: z.string() }),
+      spec: z.object({
+        ports: z.array(
+          z.strictObject({ name: z.string(), port: z.number(), targetPort: z.string().optional() }),
+        ),
+      }),
+    });
+    for (const { metadata, spec } of ofKind("Service", service)) {
+      const { ports } = containerOf(metadata.name);
+      for (const { port, targetPort } of spec.ports) {
+        const there = ports.map((each) =>
+          targetPort === undefined ? each.containerPort : each.name,
+        );
+        expect(there, metadata.name).toContain(targetPort ?? port);
+      }
+    }
+  });
+
+  test("of fronts and workers are ready by Redis and alive without it", () => {
+    for (const app of ["reprise-front", "reprise-worker"]) {
+      const { readinessProbe, livenessProbe, startupProbe } = containerOf(app);
+      expect(readinessProbe.httpGet?.path).toBe("/readyz");
+      expect(livenessProbe.httpGet?.path).toBe("/healthz");
+      expect(startupProbe?.httpGet?.path).toBe("/healthz");
+    }
+  });
+
+  test("of fronts and workers have the time that leaving the balancer, draining and handing over take", () => {
+    const drain =
+      Number(settingRows.find(({ name }) => name === "drainTimeoutMs")?.otherwise) / 1000;
+    for (const app of ["reprise-front", "reprise-worker"]) {
+      const pod = workloads.find((each) => each.metadata.name === app)?.spec.template.spec;
+      const preStop = Number(pod?.containers[0].lifecycle?.preStop.exec.command[1] ?? 0);
+      expect(pod?.terminationGracePeriodSeconds, app).toBeGreaterThanOrEqual(preStop + drain + 5);
+    }
+  });
+});

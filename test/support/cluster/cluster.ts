@@ -1,0 +1,200 @@
+/**
+ * Reprise on many instances, as plain processes on loopback: Redis, fronts behind nginx without affinity, workers, and
+ * the shop's outside world. The same files as the compose file: infra/redis/redis.conf, infra/nginx/proxy.conf, and
+ * the images' entries.
+ *
+ * 1. Every member keeps its address over all its lives, so any of them may be killed and started again.
+ * 2. `stop` ends the members from the outside inwards: nothing loses what it needs while it drains. Idempotent, also
+ *    after a failed start.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import process from "node:process";
+import { fromSource } from "../childProcess.ts";
+import { root } from "../sourceTree.ts";
+import { Member, type MemberEvents, type MemberPlan } from "./member.ts";
+import { nginxConf } from "./nginxConf.ts";
+import { unusedPorts } from "./ports.ts";
+
+/** How node starts a role: its arguments, and whether the program talks to its parent. */
+interface RoleProgram {
+  readonly args: readonly string[];
+  readonly ipc?: boolean;
+}
+
+/** What a cluster is made of. */
+export interface ClusterOptions extends MemberEvents {
+  /** An empty folder, or that of an earlier cluster, whose records and books go on. */
+  readonly dataDir: string;
+  /** Default 2. */
+  readonly fronts?: number;
+  /** Default 2; none with `dispatch: "inline"`. */
+  readonly workers?: number;
+  /** Of nginx. Default 0: a free one. */
+  readonly port?: number;
+  /** Of the payment service and mail log. Default 0: a free one. */
+  readonly shopPort?: number;
+  /** Default `pool`. */
+  readonly dispatch?: "pool" | "inline";
+  /** Default `everysec`, as in infra/redis/redis.conf. */
+  readonly appendfsync?: "always" | "everysec";
+  /** More settings of fronts and workers, such as `REPRISE_LEASE_MS`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** What fronts run. Default: services/front with the shop. */
+  readonly front?: RoleProgram;
+  /** What workers run. Default: services/worker with the shop. */
+  readonly worker?: RoleProgram;
+}
+
+/** A front, and where it serves without nginx. */
+interface FrontMember {
+  readonly member: Member;
+  readonly url: string;
+}
+
+/** A running cluster. */
+export interface Cluster {
+  /** The MCP endpoint, behind nginx. */
+  readonly url: string;
+  /** Origin of payment service, mail log and faults. */
+  readonly outside: string;
+  readonly smtpPort: number;
+  /** For clients of Redis: `redis://127.0.0.1:PORT`. */
+  readonly redisUrl: string;
+  readonly scratchDir: string;
+  readonly redis: Member;
+  readonly nginx: Member;
+  readonly shop: Member;
+  readonly fronts: readonly FrontMember[];
+  readonly workers: readonly Member[];
+  /** All of them, in the order of their start. */
+  readonly members: readonly Member[];
+  stop(): Promise<void>;
+}
+
+const served = "services/shop/src/served.ts";
+const roleProgram = (role: "front" | "worker"): RoleProgram => ({
+  args: [...fromSource, `services/${role}/src/main.ts`, served],
+});
+
+/** Starts everything and resolves when all of it serves; a failed start leaves nothing running. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { dataDir, dispatch = "pool" } = options;
+  const members: Member[] = [];
+  const member = (plan: MemberPlan): Member => {
+    const made = new Member(plan, options);
+    members.push(made);
+    return made;
+  };
+  const stop = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    // Outside inwards: proxy, fronts, workers; what they need last.
+    for (const group of [/^nginx/, /^front/, /^worker/, /^shop/, /^redis/]) {
+      const ends = members.filter(({ name }) => group.test(name)).map((each) => each.stop());
+      for (const end of await Promise.allSettled(ends)) {
+        if (end.status === "rejected") failures.push(end.reason);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, "members did not end in order");
+  };
+
+  try {
+    const [redisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, ...frontPorts] =
+      await unusedPorts(4 + (options.fronts ?? 2));
+    const redisUrl = `redis://127.0.0.1:${redisPort}`;
+    const scratchDir = path.join(dataDir, "scratch");
+    const redis = member(await redisPlan(options, redisPort));
+    const shopPort = options.shopPort || anyShopPort;
+    const shop = member(shopPlan(dataDir, shopPort, smtpPort));
+    await Promise.all([redis.start(), shop.start()]);
+
+    const outside = `http://127.0.0.1:${shopPort}`;
+    const env = {
+      REPRISE_REDIS_URL: redisUrl,
+      REPRISE_DISPATCH: dispatch,
+      REPRISE_LOG_LEVEL: "warn",
+      SHOP_URL: outside,
+      SHOP_SMTP_PORT: String(smtpPort),
+      SHOP_SCRATCH: scratchDir,
+      ...options.settings,
+    };
+    const fronts = frontPorts.map((port, place) => {
+      const plan = rolePlan("front", place, options.front, { ...env, REPRISE_PORT: String(port) });
+      return { member: member(plan), url: `http://127.0.0.1:${port}/mcp` };
+    });
+    const workerCount = dispatch === "inline" ? 0 : (options.workers ?? 2);
+    const workers = Array.from({ length: workerCount }, (_, place) =>
+      member(rolePlan("worker", place, options.worker, { ...env, REPRISE_PROBE_PORT: "0" })),
+    );
+    await Promise.all(
+      [...fronts.map((each) => each.member), ...workers].map((each) => each.start()),
+    );
+
+    const port = options.port || anyPort;
+    const nginx = member(await nginxPlan(dataDir, port, frontPorts));
+    await nginx.start();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    return {
+      ...{ url, outside, smtpPort, redisUrl, scratchDir },
+      ...{ redis, nginx, shop, fronts, workers, members, stop },
+    };
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function redisPlan(options: ClusterOptions, port: number): Promise<MemberPlan> {
+  const directory = path.join(options.dataDir, "redis");
+  await mkdir(directory, { recursive: true });
+  const places = ["--bind", "127.0.0.1", "--port", String(port), "--dir", directory];
+  const sync = options.appendfsync === undefined ? [] : ["--appendfsync", options.appendfsync];
+  return {
+    name: "redis",
+    command: "redis-server",
+    args: [path.join(root, "infra/redis/redis.conf"), ...places, ...sync],
+    ready: /Ready to accept connections/,
+  };
+}
+
+function shopPlan(dataDir: string, port: number, smtpPort: number): MemberPlan {
+  const places = ["--port", String(port), "--smtp-port", String(smtpPort)];
+  const data = ["--data", path.join(dataDir, "shop")];
+  return {
+    name: "shop",
+    command: process.execPath,
+    args: [...fromSource, "services/shop/src/outside.ts", ...places, ...data],
+    ready: /"url":"([^"]+)"/,
+  };
+}
+
+function rolePlan(
+  role: "front" | "worker",
+  place: number,
+  program: RoleProgram = roleProgram(role),
+  env: Readonly<Record<string, string>>,
+): MemberPlan {
+  const { args, ipc = false } = program;
+  const name = `${role} ${place + 1}`;
+  return { name, command: process.execPath, args, env, ipc, ready: readyLines[role] };
+}
+
+/** What the images' entries print when they serve. */
+const readyLines = { front: /^ {2}MCP +(\S+)/, worker: /^ {2}queues +(\S.*)/ };
+
+async function nginxPlan(
+  dataDir: string,
+  port: number,
+  frontPorts: readonly number[],
+): Promise<MemberPlan> {
+  const directory = path.join(dataDir, "nginx");
+  await mkdir(directory, { recursive: true });
+  const file = path.join(directory, "nginx.conf");
+  await writeFile(file, nginxConf({ directory, port, frontPorts }));
+  return {
+    name: "nginx",
+    command: "nginx",
+    args: ["-p", directory, "-c", file],
+    ready: /getrlimit\(RLIMIT_NOFILE\)/,
+  };
+}
