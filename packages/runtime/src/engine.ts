@@ -10,19 +10,22 @@ import { comparable, readAnswers } from "./answers.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
+import type { CallReply, Dispatcher, Executor, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
 import { durationMs } from "./duration.ts";
 import { drained, type EngineDeps, runnable } from "./engineDeps.ts";
 import { LiveSet } from "./liveSet.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
+import { carried, executePooled } from "./pooled.ts";
 import { randomText } from "./randomText.ts";
 import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
-import type { RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
-import { type StateSealer, StateTokens } from "./stateTokens.ts";
+import type { NotificationSink, RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
+import { type RepeatableState, type StateSealer, StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
 import { guardUnhandledSuspensions } from "./suspension.ts";
 import { Sweeper } from "./sweep.ts";
+import { executeCall, executeQueued } from "./work.ts";
 
 /** Options of `createRuntime`. */
 export interface RuntimeOptions {
@@ -30,6 +33,11 @@ export interface RuntimeOptions {
   /** Where once runs live. `"none"`: everything runs as repeatable (docs/design.md 4.1). */
   readonly store: RunStore | "none";
   readonly sealer: StateSealer;
+  /**
+   * Has handlers executed by workers; the sweep then queues what it finds. Default: they run in this process. It is closed by
+   * whoever made it, after the runtime.
+   */
+  readonly dispatcher?: Dispatcher | undefined;
   /** Part of what states are bound to. Default `"reprise"`. */
   readonly namespace?: string;
   /** How long a question may stay open. Default `"24h"`. */
@@ -68,7 +76,7 @@ const defaults = {
  * Makes a runtime.
  * @throws RepriseError DEFINITION_INVALID, SCHEMA_UNSUPPORTED or CONFIG_INVALID
  */
-export function createRuntime(options: RuntimeOptions): Runtime {
+export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   guardUnhandledSuspensions();
   const settings = { ...defaults, ...withoutUndefined(options) };
   const catalog = compileServer(options.server);
@@ -81,6 +89,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const deps: EngineDeps = {
     catalog,
     store,
+    dispatcher: options.dispatcher,
     tokens: new StateTokens(options.sealer, audience, clock, log, settings.maxRequestStateBytes),
     clock,
     turn: options.turn ?? immediateTurns,
@@ -106,7 +115,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   return new Engine(deps, settings, limiter, sweeper, draining);
 }
 
-class Engine implements Runtime {
+class Engine implements Runtime, Executor {
   readonly catalog: Runtime["catalog"];
   readonly #deps: EngineDeps;
   readonly #settings: typeof defaults;
@@ -136,17 +145,37 @@ class Engine implements Runtime {
     try {
       return await this.#dispatch(request);
     } catch (error) {
-      if (isRepriseError(error)) return { kind: "error", error };
-      this.#deps.log.error(
-        { err: error, method: request.method, target: request.target },
-        "the engine failed",
-      );
-      return {
-        kind: "error",
-        error: new RepriseError("INTERNAL", "the server failed; its log says how", {
-          cause: error,
-        }),
-      };
+      return { kind: "error", error: this.#told(error, request) };
+    } finally {
+      this.#executing -= 1;
+    }
+  }
+
+  async runQueued(job: RunJob, notifications: NotificationSink | undefined): Promise<void> {
+    const { store, log } = this.#deps;
+    if (store === undefined || this.#closing !== undefined) return;
+    this.#executing += 1;
+    try {
+      await executeQueued(this.#deps, store, job, notifications);
+    } catch (error) {
+      // Nothing was executed: the attempt stays queued, or its lease ends.
+      log.warn({ err: error, run: job.runId }, "a queued attempt could not be begun");
+    } finally {
+      this.#executing -= 1;
+    }
+  }
+
+  async runCall(
+    call: RemoteCall,
+    notifications: NotificationSink | undefined,
+    sender: Sender,
+  ): Promise<CallReply> {
+    if (this.#closing !== undefined) return { kind: "unanswered", died: false };
+    this.#executing += 1;
+    try {
+      return await executeCall(this.#deps, call, notifications, sender);
+    } catch (error) {
+      return carried({ kind: "error", error: this.#told(error, call) });
     } finally {
       this.#executing -= 1;
     }
@@ -154,7 +183,12 @@ class Engine implements Runtime {
 
   async health(): Promise<{ readonly ok: boolean; readonly reason?: string }> {
     if (this.#closing !== undefined) return { ok: false, reason: "closing" };
-    return this.#deps.store?.health() ?? { ok: true };
+    const { store, dispatcher } = this.#deps;
+    for (const part of [store, dispatcher]) {
+      const health = await part?.health();
+      if (health?.ok === false) return health;
+    }
+    return { ok: true };
   }
 
   close(): Promise<void> {
@@ -162,9 +196,19 @@ class Engine implements Runtime {
     return this.#closing;
   }
 
+  /** What is told of an error: its own words, or only that there is one. */
+  #told(error: unknown, { method, target }: Pick<RunRequest, "method" | "target">): RepriseError {
+    if (isRepriseError(error)) return error;
+    this.#deps.log.error({ err: error, method, target }, "the engine failed");
+    return new RepriseError("INTERNAL", "the server failed; its log says how", { cause: error });
+  }
+
   #dispatch(request: RunRequest): Promise<RunReply> {
-    const { attempts, store } = this.#deps;
-    if (this.#closing !== undefined || attempts.size >= this.#settings.maxConcurrentAttempts) {
+    const { attempts, store, dispatcher } = this.#deps;
+    // What workers execute takes nothing here but memory, and the dispatcher counts it.
+    const isFull =
+      dispatcher === undefined && attempts.size >= this.#settings.maxConcurrentAttempts;
+    if (this.#closing !== undefined || isFull) {
       const why =
         this.#closing === undefined
           ? "the server runs as many calls as it may"
@@ -175,9 +219,10 @@ class Engine implements Runtime {
     }
     this.#limiter?.take(request.caller.principal);
     const answers = readAnswers(request.inputResponses);
+    dispatcher?.admit(request.handler.queue, request.caller.principal);
     if (request.requestState !== undefined) return this.#resume(request, answers);
     if (store === undefined || runnable(request).effects === "repeatable") {
-      return executeRepeatable(this.#deps, request, answers, undefined);
+      return this.#repeatable(request, answers, undefined);
     }
     return executeOnce(this.#deps, store, request, answers, undefined);
   }
@@ -189,10 +234,21 @@ class Engine implements Runtime {
       tokens.bindingOf(request),
       request,
     );
-    if (state.kind === "repeatable") return executeRepeatable(this.#deps, request, answers, state);
+    if (state.kind === "repeatable") return this.#repeatable(request, answers, state);
     // A once run's record is elsewhere: this process can't know it.
     if (store === undefined) throw tokens.refuse("no_store", request);
     return executeOnce(this.#deps, store, request, comparable(answers), { state, expired });
+  }
+
+  #repeatable(
+    request: RunRequest,
+    answers: ReturnType<typeof readAnswers>,
+    state: RepeatableState | undefined,
+  ): Promise<RunReply> {
+    const { dispatcher } = this.#deps;
+    return dispatcher === undefined
+      ? executeRepeatable(this.#deps, request, answers, state)
+      : executePooled(this.#deps, dispatcher, request);
   }
 
   async #close(): Promise<void> {

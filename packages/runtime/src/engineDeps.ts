@@ -5,6 +5,7 @@ import { RepriseError } from "@reprise/errors";
 import type { ScheduleTurn } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import type { LiveMember, LiveSet } from "./liveSet.ts";
 import type { Logger } from "./logger.ts";
 import type { Catalog, RunRequest } from "./runtimeTypes.ts";
@@ -20,6 +21,8 @@ export interface RunningAttempt extends LiveMember {
 export interface EngineDeps {
   readonly catalog: Catalog;
   readonly store: RunStore | undefined;
+  /** Where handlers run; undefined: in this process. */
+  readonly dispatcher: Dispatcher | undefined;
   readonly tokens: StateTokens;
   readonly clock: Clock;
   readonly turn: ScheduleTurn;

@@ -36,6 +36,16 @@ export type {
   ToolReturn,
 } from "./definition.ts";
 export { defineServer, prompt, resource, resourceTemplate, tool } from "./definition.ts";
+export type {
+  CallReply,
+  Dispatcher,
+  Executor,
+  HandlerName,
+  QueuedJob,
+  RemoteCall,
+  RunJob,
+  Sender,
+} from "./dispatcher.ts";
 export { durationMs } from "./duration.ts";
 export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";

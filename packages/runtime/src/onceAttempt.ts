@@ -7,7 +7,7 @@
  * B2 The key is free only when it is certain that no step happened (4.3).
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import type { Entry } from "@reprise/journal";
+import type { Entry, JsonObject } from "@reprise/journal";
 import { Attempt } from "./attempt.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
 import type { AttemptStart } from "./attemptStart.ts";
@@ -20,7 +20,7 @@ import type { OnceSink } from "./onceSink.ts";
 import { failureResponse } from "./results.ts";
 import type { PendingAsk, RecordedResponse, RunHead, RunOrigin } from "./runRecord.ts";
 import type { NotificationSink } from "./runtimeTypes.ts";
-import type { RoundEnd } from "./storePort.ts";
+import type { EndReason, RoundEnd } from "./storePort.ts";
 import type { LogLevel } from "./wireTypes.ts";
 
 /** What the attempt starts from; `head` and `entries` are empty for a run that has no record yet. */
@@ -198,11 +198,14 @@ async function recordOutcome(
       };
     }
     case "interrupted": {
-      if (hasRecord) await end({ to: isDrain(ended.error) ? "released" : "interrupted" });
+      const { error } = ended;
+      // The request may wait in another process, which has only the record.
+      if (hasRecord && isDrain(error)) await end({ to: "released" });
+      else if (hasRecord) await end({ to: "interrupted", ...reasonOf(error) });
       return {
         kind: "failed",
         error:
-          ended.error ??
+          error ??
           new RepriseError(
             "INTERRUPTED",
             "the attempt was stopped because nobody waited for it; repeat the same request",
@@ -211,12 +214,12 @@ async function recordOutcome(
       };
     }
     case "mismatched": {
-      if (hasRecord) await end({ to: "mismatched" });
       const versions = {
         recorded: from.head?.entriesVersion ?? handler.version,
         now: handler.version,
       };
       const error = mismatchError(ended.mismatch, handler.label, versions);
+      if (hasRecord) await end({ to: "mismatched", ...reasonOf(error) });
       deps.log.error(
         { err: error, run: from.origin().runId },
         "a handler does not fit its journal",
@@ -228,6 +231,14 @@ async function recordOutcome(
     case "unrecorded":
       return { kind: "failed", error: ended.error };
   }
+}
+
+/** Why the attempt ended without a response, for the record. */
+function reasonOf(error: RepriseError | undefined): { readonly why?: EndReason } {
+  if (error === undefined) return nothing;
+  const { code, message } = error;
+  const data = error.data as JsonObject | undefined;
+  return { why: { kind: "error", code, message, data } };
 }
 
 /** The response of a handler that has returned or thrown; a return that can't be rendered is a failure. */

@@ -6,28 +6,24 @@
  * L3 A recorded question is sealed anew, and only for a client that can answer it.
  * L4 A first call that joined an attempt gets that attempt's outcome; only a call that comes after a failure goes on from it.
  */
-import { RepriseError } from "@reprise/errors";
-import { missingCapabilities } from "@reprise/protocol";
 import type { Answers } from "./answers.ts";
+import { refusalOf } from "./claimRefusals.ts";
 import { pause } from "./clock.ts";
+import type { Dispatcher, QueuedJob } from "./dispatcher.ts";
 import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
 import { idempotencyOf } from "./idempotency.ts";
 import { growing } from "./notifications.ts";
 import { type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts";
 import { type Creation, OnceSink } from "./onceSink.ts";
-import {
-  answerSettled,
-  inFlight,
-  inputRequestsOf,
-  replyOfRecorded,
-  runLost,
-  runParked,
-} from "./replies.ts";
+import { called, Deaths, remoteCallOf, replyOf, runJobOf } from "./pooled.ts";
+import { questionReply, recordedReply } from "./recordedReply.ts";
+import { inFlight, replyOfRecorded } from "./replies.ts";
 import { newOrigin } from "./runOrigin.ts";
-import type { RunHead, RunOrigin } from "./runRecord.ts";
+import type { RunOrigin } from "./runRecord.ts";
 import type { NotificationSink, RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { OnceState } from "./stateTokens.ts";
 import type { ClaimCommon, ClaimReply, RunStore } from "./storePort.ts";
+import { type Awaited, untilOver } from "./waiting.ts";
 
 /** What a retry brought. */
 export interface OpenedOnce {
@@ -35,8 +31,10 @@ export interface OpenedOnce {
   readonly expired: boolean;
 }
 
-/** How long a request waits before it looks again at an attempt that is being stopped. */
-const STOPPING_PAUSE_MS = 25;
+/** Longest wait for a queued attempt before the record is looked at again; its end is no deadline. */
+const LOOK_AGAIN_MS = 3_600_000;
+/** How long an attempt that no worker took waits before it is put into the queue again. */
+const REQUEUE_PAUSE_MS = 500;
 
 type Claim = () => Promise<ClaimReply>;
 
@@ -51,7 +49,10 @@ export async function executeOnce(
   const visit = new Visit(deps, store, request);
   if (opened === undefined) {
     const idempotency = idempotencyOf(deps, request);
-    if (idempotency === undefined) return visit.unrecorded();
+    if (idempotency === undefined) {
+      const { dispatcher } = deps;
+      return dispatcher === undefined ? visit.unrecorded() : visit.called(dispatcher);
+    }
     const claim: Claim = () =>
       store.claimFirst({
         ...visit.common(),
@@ -82,6 +83,19 @@ export async function executeOnce(
   );
 }
 
+/**
+ * Executes a first call without a key for a front that waits for it elsewhere. Undefined: another attempt has the run of that
+ * id. Rejects with RepriseErrors that are replies.
+ */
+export function executeFirstOnce(
+  deps: EngineDeps,
+  store: RunStore,
+  request: RunRequest,
+  runId: string,
+): Promise<RunReply | undefined> {
+  return new Visit(deps, store, request).first(() => runId);
+}
+
 /** One request's way through the records. */
 class Visit {
   readonly #deps: EngineDeps;
@@ -90,6 +104,8 @@ class Visit {
   readonly #notifications: NotificationSink | undefined;
   readonly #deadline: number;
   #waiterId: string | undefined;
+  /** The attempt that this request has queued. */
+  #queuedEpoch: number | undefined;
 
   constructor(deps: EngineDeps, store: RunStore, request: RunRequest) {
     this.#deps = deps;
@@ -111,17 +127,43 @@ class Visit {
       version: handler.version,
       token: this.#deps.random(),
       stateExpiresAt: stateExpiry(this.#deps, handler),
+      ...(this.#deps.dispatcher === undefined ? {} : { queue: true }),
     };
+  }
+
+  /** A first call without a key, executed by a worker. Until there is a record, nothing of it can have happened. */
+  async called(dispatcher: Dispatcher): Promise<RunReply> {
+    const call = remoteCallOf(this.#request, this.#deps.random());
+    const deaths = new Deaths();
+    for (;;) {
+      const reply = await called(this.#deps, dispatcher, this.#request, call, this.#notifications);
+      if (reply.kind !== "unanswered") return replyOf(reply);
+      const isRecorded = (await this.#store.load(call.runId)) !== undefined;
+      if (isRecorded) return this.follow(this.#byId(call.runId));
+      // A worker that was only paused finds the id taken, should it want to record something after all.
+      deaths.count(reply);
+    }
   }
 
   /** A first call without a key: nothing is recorded until there is something to record. */
   async unrecorded(): Promise<RunReply> {
+    let drawn: string | undefined;
+    // Drawn when it is needed: most runs never have a record.
+    const runId = (): string => {
+      drawn ??= this.#deps.random();
+      return drawn;
+    };
+    return (await this.first(runId)) ?? this.follow(this.#byId(runId()));
+  }
+
+  /** Undefined when another attempt has the run of that id. */
+  async first(runId: () => string): Promise<RunReply | undefined> {
     const { clock, random, log } = this.#deps;
     const request = this.#request;
     const startedAt = clock.now();
     let origin: RunOrigin | undefined;
     const originOf = (): RunOrigin => {
-      origin ??= newOrigin(this.#deps, request, random(), startedAt, undefined);
+      origin ??= newOrigin(this.#deps, request, runId(), startedAt, undefined);
       return origin;
     };
     // Drawn when the record is made: most runs never have one.
@@ -145,7 +187,8 @@ class Visit {
       notifications: this.#notifications,
       logLevel: request.logLevel,
     });
-    return this.#ended(await this.#attended(running, sink), originOf);
+    const outcome = await this.#attended(running, sink);
+    return outcome.kind === "fenced" ? undefined : this.#ended(outcome, originOf);
   }
 
   /** Claims until there is a reply. */
@@ -184,55 +227,30 @@ class Visit {
           break;
         }
         case "RUNNING":
-          await this.#waitFor(reply);
+          await this.#waitFor(reply, reply.queued ? await this.#enqueued(reply) : undefined);
           // A joined first call gets what it joined, also a failure; a claim of its own would run that again (L4).
-          if (isFirstCall) claim = this.#byId(reply.runId);
+          if (isFirstCall && !this.#isOwn(reply.epoch)) claim = this.#byId(reply.runId);
           break;
+        case "QUEUED": {
+          const job = await this.#enqueued(reply, reply.origin);
+          this.#queuedEpoch = reply.epoch;
+          await this.#waitFor({ ...reply, joined: true }, job);
+          claim = this.#byId(reply.runId, reply.epoch);
+          break;
+        }
         case "RECORDED":
-          return this.#recorded(reply.origin, reply.head);
-        case "SETTLED":
-          throw answerSettled(reply);
-        case "PARKED":
-          throw runParked(reply.origin.runId, reply.head.round);
-        case "LOST":
-          this.#deps.log.error(
-            {
-              event: "run_lost",
-              reason: reply.reason,
-              method: this.#request.method,
-              target: this.#request.target,
-              principal: this.#request.caller.principal,
-            },
-            "a request named a run whose record is missing or older",
-          );
-          throw runLost(reply.reason);
-        case "EXPIRED":
-          throw this.#deps.tokens.refuse("expired", this.#request);
-        case "OTHER_ARGUMENTS":
-          throw new RepriseError(
-            "IDEMPOTENCY_CONFLICT",
-            "this idempotency key was used with other arguments",
-          );
-        case "OTHER_CALLER":
-          throw reply.done
-            ? new RepriseError("ALREADY_DONE", "another caller's run did this already")
-            : new RepriseError("ALREADY_RUNNING", "another caller's run is doing this", {
-                data: { retryAfterMs: 5000 },
-              });
-        case "TOO_MANY_WAITING":
-          throw new RepriseError(
-            "TOO_MANY_WAITING_RUNS",
-            `you have ${reply.limit} runs waiting for answers, which is the limit`,
-            {
-              data: { limit: reply.limit, retryAfterMs: 10_000 },
-            },
-          );
+          return recordedReply(this.#deps, this.#request, reply.origin, reply.head);
+        default:
+          throw refusalOf(this.#deps, this.#request, reply);
       }
     }
   }
 
-  #byId(runId: string): Claim {
-    return () => this.#store.claimKnown({ ...this.common(), runId, waiterId: this.waiterId });
+  /** @param seen the attempt that this request queued: its end is what it gets */
+  #byId(runId: string, seen?: number): Claim {
+    const { waiterId } = this;
+    const from = seen === undefined ? {} : { seen };
+    return () => this.#store.claimKnown({ ...this.common(), runId, waiterId, ...from });
   }
 
   /** Runs the attempt; a request that goes away meanwhile leaves it (L2). */
@@ -267,24 +285,28 @@ class Visit {
     }
   }
 
-  /** Waits until the attempt has ended, in bounds (L1). */
-  async #waitFor(reply: Extract<ClaimReply, { tag: "RUNNING" }>): Promise<void> {
-    const { runId, epoch, round, joined } = reply;
-    const left = this.#deadline - this.#deps.clock.monotonic();
+  /** Waits until the attempt has ended (L1). What this request has queued itself is its own, and has no bound. */
+  async #waitFor(attempt: Awaited & { readonly round: number }, job?: QueuedJob): Promise<void> {
+    const { runId, epoch, round } = attempt;
+    const { clock } = this.#deps;
+    const left = this.#isOwn(epoch) ? LOOK_AGAIN_MS : this.#deadline - clock.monotonic();
     if (left <= 0) throw inFlight(runId, round);
-    const gone = new AbortController();
-    if (this.#request.isGone) gone.abort();
-    const stopListening = this.#request.onGone(() => gone.abort());
-    try {
-      // An attempt that is being stopped takes no waiter and ends no watch: looking again at once would spin.
-      if (!joined) await pause(this.#deps.clock, STOPPING_PAUSE_MS, gone.signal);
-      await this.#store.watch(runId, epoch, left, gone.signal);
-    } finally {
-      stopListening();
-    }
-    if (!this.#request.isGone) return;
-    if (joined) await this.#store.leave(runId, epoch, this.waiterId);
-    throw new RepriseError("INTERRUPTED", "the request is gone");
+    await untilOver(this.#deps, this.#store, this.#request, this.waiterId, attempt, left, job);
+  }
+
+  /** The job of a queued attempt; undefined where there is none. */
+  async #enqueued(
+    attempt: { readonly runId: string; readonly round: number; readonly epoch: number },
+    origin?: RunOrigin,
+  ): Promise<QueuedJob | undefined> {
+    const { dispatcher, clock } = this.#deps;
+    // Its job ended and nobody took it: a worker drains, or has another release.
+    if (this.#isOwn(attempt.epoch)) await pause(clock, REQUEUE_PAUSE_MS);
+    return dispatcher?.enqueue(runJobOf(this.#request, attempt, origin), this.#notifications);
+  }
+
+  #isOwn(epoch: number): boolean {
+    return this.#queuedEpoch === epoch;
   }
 
   async #ended(outcome: OnceOutcome, origin: () => RunOrigin): Promise<RunReply> {
@@ -293,56 +315,19 @@ class Visit {
         return replyOfRecorded(outcome.response);
       case "suspended": {
         const { pending, round, stateExpiresAt } = outcome;
-        return this.#question(origin().runId, round, pending, stateExpiresAt);
+        return questionReply(
+          this.#deps,
+          this.#request,
+          origin().runId,
+          round,
+          pending,
+          stateExpiresAt,
+        );
       }
       case "failed":
         throw outcome.error;
       case "fenced":
         return this.follow(this.#byId(origin().runId));
     }
-  }
-
-  async #recorded(origin: RunOrigin, head: RunHead): Promise<RunReply> {
-    const { response } = head;
-    if (response === undefined) throw inFlight(origin.runId, head.round);
-    if (response.kind !== "question") return replyOfRecorded(response);
-    for (const ask of head.pending) {
-      const required = missingCapabilities(
-        ask.wire as Parameters<typeof missingCapabilities>[0],
-        this.#request.client.capabilities,
-      );
-      if (required !== undefined) {
-        throw new RepriseError(
-          "MISSING_CAPABILITY",
-          "the client did not declare a capability that the open question needs",
-          {
-            data: { requiredCapabilities: required },
-          },
-        );
-      }
-    }
-    return this.#question(origin.runId, head.round, head.pending, head.stateExpiresAt);
-  }
-
-  async #question(
-    runId: string,
-    round: number,
-    pending: RunHead["pending"],
-    answerBeforeMs: number,
-  ): Promise<RunReply> {
-    const { tokens } = this.#deps;
-    const state: OnceState = {
-      kind: "once",
-      run: runId,
-      round,
-      asked: pending.map((ask) => ask.asked),
-    };
-    const requestState = await tokens.seal(state, tokens.bindingOf(this.#request), answerBeforeMs);
-    return {
-      kind: "input_required",
-      inputRequests: inputRequestsOf(pending),
-      requestState,
-      answerBeforeMs,
-    };
   }
 }

@@ -1,15 +1,15 @@
 /**
  * Goes on with runs whose attempt died when nobody comes again: at start and once a lease time (docs/design.md 4.2).
  *
- * A sweep's attempts have no waiter, so no disconnect stops them. What expired is deleted on the same beat.
+ * Where workers execute, it only queues them again. A sweep's attempts have no waiter, so no disconnect stops them. What expired is deleted on the same beat.
  */
 import { isRepriseError } from "@reprise/errors";
-import { isJsonObject } from "@reprise/journal";
 import type { RunnableHandler } from "./compile.ts";
 import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
 import { startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
-import type { RunOrigin } from "./runRecord.ts";
+import { sweptJobOf } from "./pooled.ts";
+import { argsOf, handlerNamed } from "./recordedHandler.ts";
 import type { ClaimReply, RunStore } from "./storePort.ts";
 
 const BATCH = 32;
@@ -78,22 +78,32 @@ export class Sweeper {
     if (this.#closed) return;
     const known = await this.#store.load(runId);
     if (known === undefined) return;
-    const handler = this.#handlerOf(known.origin);
+    const { catalog, dispatcher } = this.#deps;
+    const { origin } = known;
+    const handler = handlerNamed(catalog, origin.handler, origin.target);
     // Another server's run, or a handler that this release no longer has: an instance that has it goes on.
     if (handler === undefined) {
       this.#passedOver.add(runId);
       return;
     }
-    // Before the claim: what an author's schema does wrong must not cost the run an attempt.
-    const args = await this.#argsOf(handler, known.origin);
-    const claimedAt = clock.monotonic();
-    const claimed = await this.#store.claimKnown({
+    const claim = {
       runId,
       version: handler.version,
       token: random(),
       stateExpiresAt: stateExpiry(this.#deps, handler),
       waiterId: undefined,
-    });
+    };
+    if (dispatcher !== undefined) {
+      const queued = await this.#store.claimKnown({ ...claim, queue: true });
+      if (queued.tag === "QUEUED") {
+        dispatcher.enqueue(sweptJobOf(origin, handler.queue, queued), undefined);
+      }
+      return;
+    }
+    // Before the claim: what an author's schema does wrong must not cost the run an attempt.
+    const args = await argsOf(catalog, handler, origin.target, origin.params);
+    const claimedAt = clock.monotonic();
+    const claimed = await this.#store.claimKnown(claim);
     if (claimed.tag === "CLAIMED") void this.#attempt(handler, args, claimed, claimedAt);
   }
 
@@ -130,28 +140,5 @@ export class Sweeper {
     );
     if (outcome.kind === "failed" && isRepriseError(outcome.error, "INTERNAL"))
       log.error({ err: outcome.error, run: runId }, "a swept run failed");
-  }
-
-  #handlerOf(origin: RunOrigin): RunnableHandler | undefined {
-    const { catalog } = this.#deps;
-    const { kind, name } = origin.handler;
-    switch (kind) {
-      case "tool":
-        return catalog.findTool(name) as RunnableHandler | undefined;
-      case "prompt":
-        return catalog.findPrompt(name) as RunnableHandler | undefined;
-      default:
-        return catalog.findResource(origin.target)?.handler as RunnableHandler | undefined;
-    }
-  }
-
-  /** The arguments of the recorded request; checked again, because schemas may transform them. */
-  async #argsOf(handler: RunnableHandler, origin: RunOrigin): Promise<unknown> {
-    if (handler.kind === "resource" || handler.kind === "resourceTemplate") {
-      return this.#deps.catalog.findResource(origin.target)?.args;
-    }
-    const raw = origin.params["arguments"];
-    const checked = await handler.checkArgs(isJsonObject(raw) ? raw : undefined);
-    return checked.ok ? checked.args : raw;
   }
 }

@@ -11,6 +11,7 @@ import {
   type Clock,
   createRuntime,
   defineServer,
+  type Executor,
   type Logger,
   type NotificationSink,
   type RunReply,
@@ -66,7 +67,7 @@ export interface Harness {
   readonly clock: ManualClock;
   readonly store: MemoryStore;
   readonly traffic: StoreTraffic;
-  readonly runtime: Runtime;
+  readonly runtime: Runtime & Executor;
   readonly log: LogEntry[];
   call(tool: string, options?: CallOptions): Promise<RunReply>;
   /** A runtime of another process on the same data, or this process after a deploy. */

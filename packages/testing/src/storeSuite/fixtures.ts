@@ -17,6 +17,7 @@ import {
   type CreateRun,
   type PendingAsk,
   type Progress,
+  type QueuedClaimReply,
   RECORD_FORMAT,
   type RoundEnd,
   type RunOrigin,
@@ -247,7 +248,7 @@ export function expectTag<Reply extends { readonly tag: string }, Tag extends Re
 }
 
 /** The attempt that a claim gave out. */
-export function claimed(reply: ClaimReply): {
+export function claimed(reply: ClaimReply | QueuedClaimReply): {
   readonly record: RunRecord;
   readonly ref: AttemptRef;
   readonly takeover: boolean;

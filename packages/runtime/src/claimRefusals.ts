@@ -1,0 +1,55 @@
+/**
+ * What a request of a once run gets when its claim gave it neither an attempt nor a response.
+ */
+import { RepriseError } from "@reprise/errors";
+import type { EngineDeps } from "./engineDeps.ts";
+import { answerSettled, runLost, runParked } from "./replies.ts";
+import type { RunRequest } from "./runtimeTypes.ts";
+import type { ClaimReply } from "./storePort.ts";
+
+/** The replies that refuse. */
+export type Refusal = Exclude<
+  ClaimReply,
+  { readonly tag: "CLAIMED" | "RUNNING" | "QUEUED" | "RECORDED" }
+>;
+
+/** The refusal as an error. What an operator must know goes to the log. */
+export function refusalOf(deps: EngineDeps, request: RunRequest, reply: Refusal): RepriseError {
+  switch (reply.tag) {
+    case "SETTLED":
+      return answerSettled(reply);
+    case "PARKED":
+      return runParked(reply.origin.runId, reply.head.round);
+    case "LOST":
+      deps.log.error(
+        {
+          event: "run_lost",
+          reason: reply.reason,
+          method: request.method,
+          target: request.target,
+          principal: request.caller.principal,
+        },
+        "a request named a run whose record is missing or older",
+      );
+      return runLost(reply.reason);
+    case "EXPIRED":
+      return deps.tokens.refuse("expired", request);
+    case "OTHER_ARGUMENTS":
+      return new RepriseError(
+        "IDEMPOTENCY_CONFLICT",
+        "this idempotency key was used with other arguments",
+      );
+    case "OTHER_CALLER":
+      return reply.done
+        ? new RepriseError("ALREADY_DONE", "another caller's run did this already")
+        : new RepriseError("ALREADY_RUNNING", "another caller's run is doing this", {
+            data: { retryAfterMs: 5000 },
+          });
+    case "TOO_MANY_WAITING":
+      return new RepriseError(
+        "TOO_MANY_WAITING_RUNS",
+        `you have ${reply.limit} runs waiting for answers, which is the limit`,
+        { data: { limit: reply.limit, retryAfterMs: 10_000 } },
+      );
+  }
+}
