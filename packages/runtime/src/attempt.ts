@@ -14,13 +14,16 @@
  *    for a failure, and "it failed" would stay recorded for what nobody had tried.
  * A5 A lost lease or a failed write ends the attempt at once, and nothing it does afterwards is recorded.
  * A6 A question that the client can't be asked stops the attempt, and what the handler makes of that does not count.
+ * A7 A live step waits for the steps in doubt that the handler has not asked for (N2); a handler that never does is a mismatch.
  */
 import { RepriseError } from "@reprise/errors";
-import { type Entry, type Mismatch, ReplayCursor } from "@reprise/journal";
+import { type Entry, type Operation, ReplayCursor } from "@reprise/journal";
 import { AskDesk } from "./askDesk.ts";
-import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
-import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
+import { type AttemptOutcome, Fenced, isThenable, type Settled } from "./attemptOutcome.ts";
+import { type AttemptPorts, type AttemptStart, owedSteps } from "./attemptStart.ts";
 import { controllerForMany } from "./manyListeners.ts";
+import { type Misfit, misfitOf, owedMisfit } from "./mismatch.ts";
+import { OperationNames } from "./operationNames.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
 import { Recorder } from "./recorder.ts";
 import { StateValues } from "./stateValues.ts";
@@ -35,13 +38,13 @@ export class Attempt implements OperationHost {
   #state: StateValues | undefined;
   #desk: AskDesk | undefined;
   #cursor: ReplayCursor | undefined;
-  #names: Set<string> | undefined;
+  #names: OperationNames | undefined;
   #stopSteps: AbortController | undefined;
   #cutSteps: AbortController | undefined;
   #signal: AbortController | undefined;
   #outcome: AttemptOutcome | undefined;
   #decide: (outcome: AttemptOutcome) => void = () => undefined;
-  #settled: { readonly value: unknown } | { readonly error: unknown } | undefined;
+  #settled: Settled | undefined;
   #onSettled: () => void = () => undefined;
   #stopped: RepriseError | "gone" | undefined;
   #isRefused = false;
@@ -207,18 +210,8 @@ export class Attempt implements OperationHost {
 
   /** Claims a name for its one use in the run. */
   claimName(kind: "step" | "read" | "ask", name: string, hint: string): void {
-    if (typeof name !== "string" || name === "") {
-      throw new RepriseError("NAME_REUSED", `a ${kind} needs a name, a text that is not empty`);
-    }
-    // Steps and reads share their names: a report that says "load order" must mean one thing.
-    const space = kind === "ask" ? "ask" : "operation";
-    this.#names ??= new Set();
-    if (this.#names.has(`${space} ${name}`)) {
-      throw new RepriseError("NAME_REUSED", `${kind} "${name}" is used twice in one run; ${hint}`, {
-        data: { kind, name },
-      });
-    }
-    this.#names.add(`${space} ${name}`);
+    this.#names ??= new OperationNames(owedSteps(this.start));
+    this.#names.claim(kind, name, hint);
   }
 
   /** Registers an operation; its promise never causes an unhandled rejection. */
@@ -254,6 +247,14 @@ export class Attempt implements OperationHost {
     return this.#stopped === undefined && (this.#settled === undefined || "value" in this.#settled);
   }
 
+  isHeld(): boolean {
+    const isHeld = this.#names?.owed !== undefined;
+    // A handler that has ended asks for nothing more.
+    if (isHeld && this.#settled !== undefined) this.#owes("settled");
+    else if (isHeld && this.#cancelStall === undefined) this.#armStall();
+    return isHeld;
+  }
+
   mayAsk(): boolean {
     return this.#stopped === undefined && this.#settled === undefined;
   }
@@ -269,7 +270,7 @@ export class Attempt implements OperationHost {
         // The next try of a step in doubt must have the inputs that its first one may have had.
         mayPassOver: () =>
           this.start.openStepSince === undefined && Object.keys(this.start.marks).length === 0,
-        mismatch: (found) => this.#mismatched(found),
+        mismatch: (found) => this.#mismatched(misfitOf(found)),
       },
       this.ports.turn,
     );
@@ -278,18 +279,16 @@ export class Attempt implements OperationHost {
 
   // How it ends ---------------------------------------------------------------------------------------------------
 
-  #idle(waiting: readonly unknown[]): void {
+  #idle(waiting: readonly Operation[]): void {
     if (this.#isRefused) return this.#endStopped();
     if (this.#settled !== undefined) return this.#endSettled(this.#settled);
     if (this.#stopped !== undefined) return;
-    const open = waiting.filter(
-      (operation) => operation instanceof AskOperation && operation.isOpen,
-    ) as AskOperation[];
-    if (open.length === 0) return;
-    this.#end({
-      kind: "suspended",
-      pending: open.map((operation) => this.desk.pendingAsk(operation.ask)),
-    });
+    const pending = waiting.flatMap((operation) =>
+      operation instanceof AskOperation && operation.isOpen
+        ? [this.desk.pendingAsk(operation.ask)]
+        : [],
+    );
+    if (pending.length > 0) this.#end({ kind: "suspended", pending });
   }
 
   /** A handler that ignores its signal has the grace after its last running step; what it does then is not part of the run. */
@@ -302,12 +301,19 @@ export class Attempt implements OperationHost {
     });
   }
 
-  #mismatched(mismatch: Mismatch): void {
+  #mismatched(misfit: Misfit): void {
     if (this.#stopped !== undefined) this.#endStopped();
-    else this.#end({ kind: "mismatched", mismatch });
+    else this.#end({ kind: "mismatched", misfit });
   }
 
-  #handlerSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
+  #owes(reason: "settled" | "stalled"): void {
+    const owed = this.#names?.owed;
+    if (owed === undefined) return;
+    const waiting = this.#cursor?.waiting ?? [];
+    this.#mismatched(owedMisfit(owed, this.entries.length, waiting, reason));
+  }
+
+  #handlerSettled(settled: Settled): void {
     this.#settled = settled;
     this.#onSettled();
     if (this.#outcome !== undefined) {
@@ -321,12 +327,12 @@ export class Attempt implements OperationHost {
     }
     // Nothing was ever asked of ctx: there is nothing to wait for.
     const cursor = this.#cursor;
-    if (cursor === undefined || (cursor.length === 0 && cursor.waiting.length === 0))
-      this.#endSettled(settled);
+    const isIdle = cursor === undefined || (cursor.length === 0 && cursor.waiting.length === 0);
+    if (isIdle) this.#endSettled(settled);
     else cursor.settle();
   }
 
-  #endSettled(settled: { readonly value: unknown } | { readonly error: unknown }): void {
+  #endSettled(settled: Settled): void {
     const counts =
       this.#stopped === undefined || ("value" in settled && !this.#isRefused && !this.#isSignalled);
     if (!counts && "value" in settled) {
@@ -379,9 +385,11 @@ export class Attempt implements OperationHost {
     this.#cancelStall?.();
     this.#cancelStall = undefined;
     const cursor = this.#cursor;
-    if (cursor?.isReplaying !== true || this.#outcome !== undefined) return;
+    if (cursor === undefined || this.#outcome !== undefined) return;
+    if (!cursor.isReplaying && this.#names?.owed === undefined) return;
     this.#cancelStall = this.ports.clock.after(this.ports.replayStallMs, () => {
-      cursor.stall();
+      if (cursor.isReplaying) cursor.stall();
+      else if (cursor.waiting.some((operation) => operation.kind === "step")) this.#owes("stalled");
       this.#armStall();
     });
   }
@@ -389,12 +397,3 @@ export class Attempt implements OperationHost {
 
 /** Why steps are told to stop. Shared: making an error for every attempt, with its stack, costs as much as a short call. */
 const overNow = new Suspension();
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "then" in value &&
-    typeof value.then === "function"
-  );
-}

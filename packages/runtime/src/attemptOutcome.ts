@@ -2,7 +2,7 @@
  * How an attempt ends: the few outcomes that the engine decides by.
  */
 import type { RepriseError } from "@reprise/errors";
-import type { Mismatch } from "@reprise/journal";
+import type { Misfit } from "./mismatch.ts";
 import type { PendingAsk } from "./runRecord.ts";
 
 /** How an attempt ended. */
@@ -11,10 +11,23 @@ export type AttemptOutcome =
   | { readonly kind: "threw"; readonly error: unknown }
   | { readonly kind: "suspended"; readonly pending: readonly PendingAsk[] }
   | { readonly kind: "interrupted"; readonly error: RepriseError | undefined }
-  | { readonly kind: "mismatched"; readonly mismatch: Mismatch }
+  | { readonly kind: "mismatched"; readonly misfit: Misfit }
   /** Another attempt has the run. */
   | { readonly kind: "fenced" }
   | { readonly kind: "unrecorded"; readonly error: RepriseError };
+
+/** What became of the handler's function. */
+export type Settled = { readonly value: unknown } | { readonly error: unknown };
+
+/** Whether a handler's value is a promise, of whatever make. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "then" in value &&
+    typeof value.then === "function"
+  );
+}
 
 /** A rejection of the sink that means: the lease is lost. */
 export class Fenced extends Error {}

@@ -20,6 +20,8 @@ export interface AttemptStart {
   readonly state: Readonly<Record<string, string>>;
   readonly drafts: RunHead["drafts"];
   readonly marks: Readonly<Record<string, StepMark>>;
+  /** Marked steps that the handler need not come to: they stood behind a failure that runs again. */
+  readonly passable: readonly string[];
   readonly openStepSince: number | undefined;
   readonly stepStarted: boolean;
   readonly startedAt: number;
@@ -27,6 +29,16 @@ export interface AttemptStart {
   readonly version: string;
   readonly recordedVersion: string;
   readonly capabilities: ClientCapabilities;
+}
+
+/** Steps that may have happened and that the handler must ask for again. */
+export function owedSteps({ marks, passable, entries }: AttemptStart): readonly string[] {
+  const names = Object.keys(marks);
+  if (names.length === 0) return names;
+  const recorded = new Set(
+    entries.flatMap((one) => (one.kind === "step_failed" ? [one.name] : [])),
+  );
+  return names.filter((name) => !passable.includes(name) && !recorded.has(name));
 }
 
 /** What an attempt works with. */

@@ -25,6 +25,8 @@ export interface OperationHost {
   now(): number;
   /** The handler ended, or was stopped: nothing new may start. */
   mayStart(): boolean;
+  /** A live step has to wait: a step that may have happened is still to be asked for. */
+  isHeld(): boolean;
   /** The handler is still running: its answers and questions matter. */
   mayAsk(): boolean;
   /** A step failed for good; `cause` is what it threw last, which no record keeps. */
@@ -103,6 +105,7 @@ export class StepOperation implements Pending {
   goLive(): boolean {
     if (this.#phase === "preparing" || this.isRunning) return true;
     if (!this.#host.mayStart()) return false;
+    if (this.#host.isHeld()) return true;
     const { recorder } = this.#host;
     // Asked again when prepared: what was read or written to the state meanwhile precedes the step as well.
     const durable =

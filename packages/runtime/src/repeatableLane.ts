@@ -41,6 +41,7 @@ export async function executeRepeatable(
     state: opened?.state ?? nothing,
     drafts: nothing,
     marks: nothing,
+    passable: none,
     openStepSince: undefined,
     stepStarted: false,
     startedAt,
@@ -130,7 +131,7 @@ export async function executeRepeatable(
         new RepriseError("INTERRUPTED", "the call was stopped because its request was gone")
       );
     case "mismatched":
-      throw mismatchError(outcome.mismatch, handler.label, {
+      throw mismatchError(outcome.misfit, handler.label, {
         recorded: start.recordedVersion,
         now: handler.version,
       });

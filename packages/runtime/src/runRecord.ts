@@ -149,6 +149,8 @@ export interface RunHead {
   /** When the newest attempt was claimed: no step of it can have started before. */
   readonly claimedAt: number;
   readonly marks: Readonly<Record<string, StepMark>>;
+  /** Marked steps behind a failure that runs again: the handler may go another way and need not come to them. */
+  readonly passable?: readonly string[] | undefined;
   /** The open questions of the last suspended round; empty when none. */
   readonly pending: readonly PendingAsk[];
   /** Answers that the attempt was claimed with, by ask key. */

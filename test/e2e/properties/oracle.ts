@@ -6,7 +6,8 @@
  * 2. A completed entry is never lost: every later attempt of the run gets it. No run has two entries of one name.
  * 3. One step of one run has one key, and every time it is entered under that key it has the same inputs, until a failed run is
  *    gone on with or a deploy has changed what it reads.
- * 4. Under one key a step of policy "fail" happens at most once, one that looks the key up at most once more for each pause.
+ * 4. A step of policy "fail" happens at most once, whatever a deploy calls it, one that looks its key up at most once more for
+ *    each pause.
  * 5. Every attempt of a round begins with the same state.
  * 6. A key is free only when every step that was entered said that nothing happened.
  */
@@ -81,8 +82,7 @@ export function judgeLog(world: World, programs: readonly Program[]): void {
         break;
       }
       case "done": {
-        // By key: a step that was renamed while it was in doubt is another one to engine and remote alike.
-        const step = `${one.run} ${one.key}`;
+        const step = `${one.run} ${one.step}`;
         const count = (times.get(step) ?? 0) + 1;
         times.set(step, count);
         const policy = policies.get(one.step);

@@ -7,7 +7,7 @@
  * K4 A finished round is never executed again, except by a repeated first call after a failure.
  * K5 What a dead attempt may have started is assumed started.
  */
-import { cutAtFailure, type Entry } from "@reprise/journal";
+import { cutAtFailure, type Entry, nameOf } from "@reprise/journal";
 import {
   type BroughtAnswer,
   MAX_TAKEOVERS,
@@ -147,6 +147,7 @@ export function claimAfterFailure(
     draftsAtFailure: undefined,
     entryCount: kept.length,
     response: undefined,
+    passable: passableAfter(run.head, run.entries()[kept.length]),
   };
   return given(run, head, claimant, Object.fromEntries(brought), env, "again", kept);
 }
@@ -166,6 +167,12 @@ function inQueue(
   // Its job may be lost. The same attempt: whoever finds two jobs of it claims it once (Q1).
   const requeued = touched({ ...head, claimedAt: env.now }, env);
   return { reply: queuedReply(run.origin, requeued), write: { head: requeued } };
+}
+
+/** Of the marked steps all but the one that failed: the handler comes to that one again, whatever it does afterwards. */
+function passableAfter(head: RunHead, failure: Entry | undefined): readonly string[] | undefined {
+  const names = Object.keys(head.marks).filter((name) => name !== (failure && nameOf(failure)));
+  return names.length === 0 ? undefined : names;
 }
 
 /** The recorded response; an open question gets a newly sealed state, whose expiry is recorded first. */
