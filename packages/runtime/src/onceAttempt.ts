@@ -59,6 +59,7 @@ export interface RunningOnce {
 }
 
 const nothing = {};
+const none: readonly never[] = [];
 
 /** Starts the attempt. */
 export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): RunningOnce {
@@ -72,6 +73,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     state: head?.state ?? nothing,
     drafts: head?.drafts ?? nothing,
     marks: head?.marks ?? nothing,
+    passable: head?.passable ?? none,
     openStepSince: head?.openStepSince,
     stepStarted: head?.stepStarted ?? false,
     startedAt: from.startedAt,
@@ -218,7 +220,7 @@ async function recordOutcome(
         recorded: from.head?.entriesVersion ?? handler.version,
         now: handler.version,
       };
-      const error = mismatchError(ended.mismatch, handler.label, versions);
+      const error = mismatchError(ended.misfit, handler.label, versions);
       if (hasRecord) await end({ to: "mismatched", ...reasonOf(error) });
       deps.log.error(
         { err: error, run: from.origin().runId },
