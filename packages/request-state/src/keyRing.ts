@@ -26,7 +26,7 @@ import type { KeyRing, KeyRingOptions, RevocationReport } from "./keyRingContrac
 import { type Adoption, KeyRingHoldings } from "./keyRingHoldings.ts";
 import { listing } from "./keyRingListing.ts";
 import { KeyRingLooks } from "./keyRingLooks.ts";
-import type { RingContents } from "./keyRingPort.ts";
+import type { RingContents, RingEntry } from "./keyRingPort.ts";
 import { makeRingKey, makeTombstone, type RingKey } from "./keyRingRecord.ts";
 import { checkedSettings, type RingSettings } from "./keyRingSettings.ts";
 import type { OpeningKey, SealingKey } from "./keys.ts";
@@ -50,7 +50,9 @@ class RingMember implements KeyRing {
   #current: OwnKey | undefined;
   /** Made, and not yet known to be published. */
   #candidate: OwnKey | undefined;
+  /** Of the ring as it was last read; undefined after a write, which makes a version that nobody told us. */
   #version: string | undefined;
+  #writes = 0;
   #rotationWanted = false;
   #rotateBeforeMs = 0;
   readonly #endListening: () => void;
@@ -120,7 +122,7 @@ class RingMember implements KeyRing {
     const tombstone = makeTombstone(kid, this.#settings.clock.now(), endsAtMs);
     if (!reached) throw this.#unavailable("The key ring can't be reached; nothing was revoked.");
     try {
-      await this.#settings.store.revoke([tombstone]);
+      await this.#bury([tombstone]);
     } catch (cause) {
       throw this.#unavailable("The key ring did not confirm the revocation; repeat it.", cause);
     }
@@ -156,15 +158,17 @@ class RingMember implements KeyRing {
   async #look(): Promise<boolean> {
     const { store, clock, logger } = this.#settings;
     const startedAt = clock.monotonic();
+    const writes = this.#writes;
     try {
       const { nowMs, contents } = await store.read(this.#version);
       this.#contact.read(startedAt);
-      // Set again at the end only: after a failure in between the next look has to see everything.
       const version = contents?.version ?? this.#version;
+      // Set again at the end only: after a failure in between the next look has to see everything.
       this.#version = undefined;
       if (contents !== undefined) await this.#takeIn(contents, nowMs);
       await this.#renewOwn(nowMs);
-      this.#version = version;
+      // A ring that lost what was written here just now would show the old version again.
+      if (writes === this.#writes) this.#version = version;
     } catch (error) {
       if (this.#contact.failed(error)) {
         logger.warn({ err: error }, "the key ring can't be reached: going on with the keys held");
@@ -178,7 +182,7 @@ class RingMember implements KeyRing {
   }
 
   async #takeIn(contents: RingContents, nowMs: number): Promise<void> {
-    const { store, logger } = this.#settings;
+    const { logger } = this.#settings;
     this.#contact.unsettle(SETTLE_MS - (nowMs - contents.bornAtMs));
     this.#rotateBeforeMs = contents.rotateBeforeMs;
     const adoption = this.#holdings.adopt(contents, nowMs);
@@ -186,8 +190,8 @@ class RingMember implements KeyRing {
     const { lostKeys, lostTombstones } = adoption;
     if (lostKeys.length + lostTombstones.length === 0) return;
     this.#contact.unsettle();
-    if (lostTombstones.length > 0) await store.revoke(lostTombstones);
-    if (lostKeys.length > 0) this.#buryRefused(await store.publish(lostKeys), nowMs);
+    if (lostTombstones.length > 0) await this.#bury(lostTombstones);
+    if (lostKeys.length > 0) await this.#publish(lostKeys, nowMs);
     const fields = { keys: lostKeys.length, tombstones: lostTombstones.length };
     logger.warn(fields, "the key ring had lost keys: published again what this process holds");
   }
@@ -199,7 +203,7 @@ class RingMember implements KeyRing {
       this.#candidate = this.#make(nowMs);
     }
     const { ringKey } = this.#candidate;
-    this.#buryRefused(await this.#settings.store.publish([ringKey.entry]), nowMs);
+    await this.#publish([ringKey.entry], nowMs);
     this.#holdings.add(ringKey);
     this.#own.add(ringKey.facts.kid);
     this.#current = this.#candidate;
@@ -234,8 +238,14 @@ class RingMember implements KeyRing {
     return this.#settings.clock.now() + this.#settings.lifetimeMs <= newestExpiryMs;
   }
 
-  #buryRefused(kids: readonly string[], nowMs: number): void {
-    for (const kid of kids) {
+  async #bury(tombstones: readonly RingEntry[]): Promise<void> {
+    this.#writes += 1;
+    await this.#settings.store.revoke(tombstones);
+  }
+
+  async #publish(keys: readonly RingEntry[], nowMs: number): Promise<void> {
+    this.#writes += 1;
+    for (const kid of await this.#settings.store.publish(keys)) {
       this.#holdings.bury(makeTombstone(kid, nowMs, this.#holdings.key(kid)?.entry.endsAtMs ?? 0));
     }
   }

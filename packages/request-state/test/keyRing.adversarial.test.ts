@@ -180,6 +180,28 @@ describe("A ring that lost everything", () => {
     expect(await other.judge(bad)).toBe("revoked_key");
   });
 
+  it("right after a key was published gets it back all the same", async () => {
+    const one = await world.join("one");
+    const token = one.seal();
+    // Empty again, as it was when the process looked first.
+    world.database.lose();
+    await world.pass(5 * SECOND);
+    const later = await world.join("later");
+    expect(await later.judge(token)).toBe("opened");
+  });
+
+  it("right after a revocation gets the tombstone back all the same", async () => {
+    const [one, other] = [await world.join("one"), await world.join("other")];
+    const bad = one.seal();
+    await settled();
+    await world.within(2 * SECOND, other.ring.revoke(kidIn(bad)));
+    world.database.lose();
+    await world.pass(5 * SECOND);
+    expect(world.database.tombstones().map(({ kid }) => kid)).toEqual([kidIn(bad)]);
+    expect(world.database.keys().map(({ kid }) => kid)).not.toContain(kidIn(bad));
+    expect(await one.judge(bad)).toBe("revoked_key");
+  });
+
   it("gets a publication again whose reply was lost, as the same key", async () => {
     const one = await world.join("one");
     await settled();

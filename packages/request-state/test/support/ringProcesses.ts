@@ -57,7 +57,7 @@ export function createRingWorld(): RingWorld {
   const pass = async (ms: number): Promise<void> => {
     await flush();
     // Long stretches in long steps: each process looks once a step.
-    const step = ms > DAY ? HOUR : ms > HOUR ? 60 * SECOND : STEP_MS;
+    const step = ms > DAY ? HOUR : ms > HOUR ? 60 * SECOND : ms > 60 * SECOND ? SECOND : STEP_MS;
     for (let left = ms; left > 0; left -= step) {
       clock.advance(Math.min(step, left));
       await flush();
