@@ -1,4 +1,11 @@
 /**
  * @reprise/store-redis: once runs and the key ring on Redis, for many machines.
  */
-export {};
+export type { RedisClient, RedisConnection } from "./connection.ts";
+export { connectRedis } from "./connection.ts";
+export type { RedisAddress, RedisConnectionOptions } from "./connectionOptions.ts";
+export type { RedisStoreOptions } from "./options.ts";
+export type { RedisStore } from "./redisStore.ts";
+export { openRedisStore } from "./redisStore.ts";
+export type { RedisDurability } from "./startChecks.ts";
+export type { StoreClock } from "./storeClock.ts";

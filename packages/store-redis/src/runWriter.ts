@@ -1,0 +1,274 @@
+/**
+ * What a transition decided, written by the script that fits it. The scripts check everything that the decision rests on
+ * once more; CONFLICT means that it no longer holds, and the store reads and decides again.
+ *
+ * Called by the store. It decides nothing.
+ *
+ * R1 Everything is encoded before anything is sent, and everything goes in one script.
+ * R2 The expiry in Redis runs a minute ahead of the head's, so that most writes of an attempt need not move it.
+ */
+import { MISMATCH_GRACE_MS, type RunHead, type RunOrigin, type RunWrite } from "@reprise/runtime";
+import type { RedisClient } from "./connection.ts";
+import { encodeHead, encodeOrigin, type HeadNotes } from "./headText.ts";
+import { newsOf } from "./instanceChannel.ts";
+import type { Keys } from "./keys.ts";
+import type { WriteReply } from "./runScripts.ts";
+import * as scripts from "./runScripts.ts";
+import { runScript } from "./script.ts";
+import type { ServerTime } from "./storeClock.ts";
+
+/** What the keys of a run are kept for beyond its head's expiry. */
+const KEPT_AHEAD_MS = 60_000;
+
+/** What a write is made on. */
+export interface WrittenOn {
+  readonly runId: string;
+  readonly head: RunHead;
+  readonly revision: number;
+  readonly notes: HeadNotes;
+}
+
+/** A write on its way. */
+export interface Sent {
+  readonly reply: Promise<WriteReply>;
+  /** The adapter's notes, once Redis has taken it. */
+  readonly notes: HeadNotes;
+  /** Length of the origin as text, where the write made one. */
+  readonly originBytes?: number;
+}
+
+/** Writes runs of one instance. */
+export class RunWriter {
+  readonly #client: RedisClient;
+  readonly #keys: Keys;
+  readonly #time: ServerTime;
+  readonly #instance: string;
+  readonly #leaseMs: number;
+
+  constructor(
+    client: RedisClient,
+    keys: Keys,
+    time: ServerTime,
+    instance: string,
+    leaseMs: number,
+  ) {
+    this.#client = client;
+    this.#keys = keys;
+    this.#time = time;
+    this.#instance = instance;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** A new run without a key. */
+  create(origin: RunOrigin, write: RunWrite): Sent {
+    const { head } = write;
+    const { runId } = origin;
+    const entries = encodeEntries(write);
+    const notes = notesAfter(head, undefined, entries);
+    const goesOn = head.status === "running";
+    const originText = encodeOrigin(origin);
+    const sent = this.#sent(notes, () =>
+      runScript(
+        this.#client,
+        scripts.createRun,
+        this.#keys.ofRun(runId),
+        {
+          clock: this.#time.argument,
+          runId,
+          origin: originText,
+          head: encodeHead(head, notes),
+          keptUntil: notes.keptUntil,
+          due: dueOf(head, this.#leaseMs),
+          epoch: goesOn ? head.epoch : "",
+          leaseMs: head.lease === undefined ? "" : this.#leaseMs,
+          holder: this.#instance,
+          stoppable: head.stoppable ? "1" : "",
+          waiterId: head.waiters[0]?.id ?? "",
+        },
+        entries,
+      ),
+    );
+    return { ...sent, originBytes: originText.length };
+  }
+
+  /** A new run with a key. @param previous what the key led to, and the head it gets if it gives way */
+  createKeyed(
+    origin: RunOrigin,
+    head: RunHead,
+    scope: string,
+    previous: { readonly run: WrittenOn; readonly head: RunHead | undefined } | undefined,
+  ): Sent {
+    const { runId } = origin;
+    const notes = notesAfter(head, undefined, []);
+    const keys = this.#keys.ofRun(runId);
+    const before = this.#keys.ofRun(previous?.run.runId ?? runId);
+    const gone = previous?.head;
+    const originText = encodeOrigin(origin);
+    const sent = this.#sent(notes, () =>
+      runScript(
+        this.#client,
+        scripts.createKeyedRun,
+        {
+          ...keys,
+          idempotency: this.#keys.idempotency(scope),
+          previous: before.run,
+          previousJournal: before.journal,
+        },
+        {
+          clock: this.#time.argument,
+          runId,
+          origin: originText,
+          head: encodeHead(head, notes),
+          keptUntil: notes.keptUntil,
+          due: dueOf(head, this.#leaseMs),
+          leaseMs: head.lease === undefined ? "" : this.#leaseMs,
+          holder: this.#instance,
+          waiterId: head.waiters[0]?.id ?? "",
+          previousId: previous?.run.runId ?? "",
+          previousRevision: previous?.run.revision ?? "",
+          previousHead:
+            gone === undefined || previous === undefined
+              ? ""
+              : encodeHead(gone, notesAfter(gone, previous.run.notes, [])),
+        },
+      ),
+    );
+    return { ...sent, originBytes: originText.length };
+  }
+
+  /** Progress of a live attempt, or its renewal. */
+  append(on: WrittenOn, write: RunWrite, renewal: boolean): Sent {
+    const entries = encodeEntries(write);
+    const notes = notesAfter(write.head, on.notes, entries);
+    return this.#sent(notes, () =>
+      runScript(
+        this.#client,
+        scripts.appendEntries,
+        this.#keys.ofRun(on.runId),
+        {
+          clock: this.#time.argument,
+          runId: on.runId,
+          revision: on.revision,
+          head: encodeHead(write.head, notes),
+          leaseMs: this.#leaseMs,
+          keptUntil: notes.keptUntil === on.notes.keptUntil ? "" : notes.keptUntil,
+          renewal: renewal ? "1" : "",
+        },
+        entries,
+      ),
+    );
+  }
+
+  /**
+   * A run that no attempt has after this.
+   *
+   * @param guard `dead`: only if no lease is live; a waiter's id: only if nobody else waits
+   */
+  settle(on: WrittenOn, write: RunWrite, guard: "none" | "dead" | { readonly sole: string }): Sent {
+    const { head } = write;
+    const entries = encodeEntries(write);
+    const notes = notesAfter(head, on.notes, entries);
+    return this.#sent(notes, () =>
+      runScript(
+        this.#client,
+        scripts.settleRun,
+        this.#keys.ofRun(on.runId),
+        {
+          clock: this.#time.argument,
+          runId: on.runId,
+          revision: on.revision,
+          head: encodeHead(head, notes),
+          keptUntil: notes.keptUntil,
+          due: dueOf(head, this.#leaseMs),
+          epoch: head.status === "running" ? head.epoch : "",
+          guard: guard === "none" ? "" : guard === "dead" ? "dead" : "sole",
+          waiterId: typeof guard === "object" ? guard.sole : "",
+          channels: this.#keys.channels,
+          news: newsOf("ended", on.runId, on.head.epoch),
+        },
+        entries,
+      ),
+    );
+  }
+
+  /** An attempt given out, to this instance or to the queue, anew or again. */
+  give(on: WrittenOn, write: RunWrite, leadsHere: boolean): Sent {
+    const { head, cutEntriesAt } = write;
+    const again = head.epoch === on.head.epoch;
+    const notes = notesAfter(head, on.notes, []);
+    const waiter = head.waiters[0];
+    return this.#sent(notes, () =>
+      runScript(this.#client, scripts.giveAttempt, this.#keys.ofRun(on.runId), {
+        clock: this.#time.argument,
+        runId: on.runId,
+        revision: on.revision,
+        head: encodeHead(head, notes),
+        keptUntil: notes.keptUntil,
+        due: head.lease === undefined ? dueOf(head, this.#leaseMs) : "",
+        epoch: head.epoch,
+        leaseMs: head.lease === undefined ? "" : this.#leaseMs,
+        holder: this.#instance,
+        stoppable: head.stoppable ? "1" : "",
+        waiters: again ? "keep" : waiter === undefined ? "none" : "one",
+        waiterId: waiter?.id ?? "",
+        again: again ? "1" : "",
+        cutAt: cutEntriesAt ?? "",
+        leadsHere: leadsHere ? "1" : "",
+        channels: this.#keys.channels,
+        news: newsOf("ended", on.runId, on.head.epoch),
+      }),
+    );
+  }
+
+  /** A request waits for the attempt that stands. */
+  join(on: WrittenOn, waiterId: string): Sent {
+    return this.#sent(on.notes, () =>
+      runScript(this.#client, scripts.joinAttempt, this.#keys.ofRun(on.runId), {
+        clock: this.#time.argument,
+        epoch: on.head.epoch,
+        waiterId,
+        holder: this.#instance,
+      }),
+    );
+  }
+
+  #sent(notes: HeadNotes, send: () => Promise<WriteReply>): Sent {
+    return { notes, reply: this.#noted(send()) };
+  }
+
+  async #noted(sending: Promise<WriteReply>): Promise<WriteReply> {
+    const reply = await sending;
+    this.#time.note(reply.now);
+    return reply;
+  }
+}
+
+/** The adapter's notes once `entries` are written with `head`. */
+function notesAfter(
+  head: RunHead,
+  before: HeadNotes | undefined,
+  entries: readonly string[],
+): HeadNotes {
+  const kept = before?.keptUntil ?? 0;
+  const added = entries.reduce((sum, entry) => sum + entry.length, 0);
+  return {
+    keptUntil: kept >= head.expiresAt ? kept : head.expiresAt + KEPT_AHEAD_MS,
+    entryBytes: (before?.entryBytes ?? 0) + added,
+  };
+}
+
+function encodeEntries(write: RunWrite): readonly string[] {
+  return (write.append ?? []).map((entry) => JSON.stringify(entry));
+}
+
+/** When somebody should look at a run that no lease holds: a sweep, or who removes what has expired. */
+function dueOf(head: RunHead, leaseMs: number): number {
+  switch (head.status) {
+    case "running":
+      return head.queued === true ? head.claimedAt + leaseMs : head.updatedAt;
+    case "mismatched":
+      return (head.mismatchedAt ?? head.updatedAt) + MISMATCH_GRACE_MS;
+    default:
+      return head.expiresAt;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Connecting: what is checked at start, in plain words, and what an outage does.
+ */
+import assert from "node:assert/strict";
+import { connectRedis, type RedisConnection } from "@reprise/store-redis";
+import { describe, onTestFinished, test } from "vitest";
+import {
+  type RedisServer,
+  type RedisServerOptions,
+  startRedis,
+} from "../../../test/support/redisServer.ts";
+
+async function server(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const started = await startRedis(options);
+  onTestFinished(() => started.stop());
+  return started;
+}
+
+async function connected(url: string): Promise<RedisConnection> {
+  const connection = await connectRedis({ url });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+describe("connectRedis", () => {
+  test("refuses a Redis that may evict runs, with the command that mends it", async () => {
+    const { url } = await server({ maxmemoryPolicy: "allkeys-lru" });
+    await assert.rejects(connectRedis({ url }), (failure: Error) => {
+      assert.match(failure.message, /CONFIG SET maxmemory-policy noeviction/);
+      return "code" in failure && failure.code === "STORE_UNUSABLE";
+    });
+  });
+
+  test("says which writes survive, and warns with a command where none do", async () => {
+    const nothing = await connected((await server()).url);
+    assert.equal(nothing.durability, "none");
+    assert.match(nothing.warnings.join("\n"), /CONFIG SET appendonly yes/);
+    const always = await connected((await server({ port: 0, appendonly: true })).url);
+    assert.equal(always.durability, "always");
+    assert.deepEqual(always.warnings, []);
+    const second = { appendonly: true, appendfsync: "everysec" } as const;
+    assert.equal((await connected((await server(second)).url)).durability, "everysec");
+  });
+
+  test("gives up on an address where nothing answers, as something that may be tried again", async () => {
+    const { url, kill } = await server({ port: 0 });
+    await kill();
+    await assert.rejects(connectRedis({ url, connectTimeoutMs: 200 }), {
+      code: "STORE_UNAVAILABLE",
+    });
+  });
+
+  test("refuses options that can't be meant, by name", async () => {
+    await assert.rejects(connectRedis({}), /exactly one of url, sentinel and cluster/);
+    await assert.rejects(connectRedis({ url: "localhost" }), /url must be/);
+    await assert.rejects(
+      connectRedis({ url: "redis://localhost", commandTimeoutMs: 0 }),
+      /commandTimeoutMs/,
+    );
+    await assert.rejects(connectRedis({ cluster: { nodes: [] } }), /cluster needs/);
+    await assert.rejects(connectRedis({ sentinel: { name: "", nodes: [] } }), /sentinel needs/);
+  });
+
+  test("goes on by itself after Redis was restarted", async () => {
+    const redis = await server({ port: 0, appendonly: true });
+    const { client } = await connected(redis.url);
+    await client.set("kept", "yes");
+    await redis.restart();
+    assert.equal(await client.get("kept"), "yes");
+  });
+});
