@@ -1,4 +1,8 @@
 /**
- * @reprise/pool: where handlers run when they do not run in the front.
+ * @reprise/pool: handlers on workers instead of in the front.
  */
-export {};
+export type { DispatcherQueueOptions, PoolDispatcherOptions } from "./poolDispatcher.ts";
+export { createPoolDispatcher } from "./poolDispatcher.ts";
+export type { PoolWorker, WorkerOptions, WorkerQueueOptions } from "./poolWorker.ts";
+export { startWorker } from "./poolWorker.ts";
+export type { PoolConnection, PoolRedis } from "./redisPort.ts";

@@ -1,0 +1,328 @@
+/**
+ * The dispatcher of fronts whose handlers run on workers: jobs through BullMQ, replies through a stream per front.
+ *
+ * Called by a runtime through the `Dispatcher` port; workers are `startWorker`'s.
+ *
+ * P1 A job's outcome is never only in a mail: a queued run has its record, and a call that is missed is unanswered, upon which
+ *    the runtime decides. What is missed is found by looking for jobs that nobody has.
+ * P2 Nothing here outlives its front: what waits in it is found by the sweep of another one, or asked for again.
+ */
+import { randomUUID } from "node:crypto";
+import { RepriseError } from "@reprise/errors";
+import {
+  type CallReply,
+  type Dispatcher,
+  type Logger,
+  type NotificationSink,
+  type QueuedJob,
+  type RemoteCall,
+  type RunJob,
+  type Sender,
+  silentLogger,
+} from "@reprise/runtime";
+import { createJobCodec, type JobCodec } from "./jobCodec.ts";
+import { checkName, goneChannel, mailboxKey } from "./keys.ts";
+import { type Mail, Mailbox } from "./mails.ts";
+import { notify, wantsOf } from "./notices.ts";
+import { type FedJob, QueueFeed, type QueueLimits } from "./queueFeed.ts";
+import type { PoolConnection } from "./redisPort.ts";
+
+/** How a front holds the jobs of one queue. */
+export interface DispatcherQueueOptions {
+  /** Jobs that wait in this front. More are BUSY. Default 20,000. */
+  readonly maxWaiting?: number;
+  /** Of those, jobs of one caller. Default 10,000. */
+  readonly maxWaitingPerCaller?: number;
+}
+
+/** Options of `createPoolDispatcher`. */
+export interface PoolDispatcherOptions {
+  readonly connection: PoolConnection;
+  /** First part of every key. Default `"reprise"`; the same as the workers'. */
+  readonly namespace?: string;
+  /** By the name that handlers give as `queue`. */
+  readonly queues?: Readonly<Record<string, DispatcherQueueOptions>>;
+  /** Which job goes first of those that wait here: 0 is normal, higher goes earlier. Default: all are 0. */
+  readonly priority?: (job: RunJob | RemoteCall) => number;
+  /** Encrypts what jobs and replies hold. The first encrypts, all decrypt. At least 32 bytes each. */
+  readonly jobEncryptionKey?: string | readonly string[];
+  /** How long a worker may be silent before its jobs count as lost; the same as the workers'. Default 10000. */
+  readonly leaseMs?: number;
+  readonly logger?: Logger;
+}
+
+interface Open {
+  readonly feed: QueueFeed;
+  readonly fed: FedJob;
+  readonly notifications: NotificationSink | undefined;
+  since: number;
+  /** Looks in a row in which nobody had it. */
+  missed: number;
+  end(reply: CallReply | undefined): void;
+}
+
+/** Looks in a row after which a job counts as lost: its mail may be on the way when it is not found the first time. */
+const MISSES = 2;
+/** How often the workers are told that a caller is gone, until one of them has stopped its call. */
+const GONE_AGAIN_MS = 500;
+
+/**
+ * Opens the front's side of the pool.
+ * @throws RepriseError CONFIG_INVALID for a name that can't be part of a key, STORE_UNAVAILABLE when Redis does not answer;
+ *   RangeError for a key that is too short
+ */
+export async function createPoolDispatcher(options: PoolDispatcherOptions): Promise<Dispatcher> {
+  const dispatcher = new PoolDispatcher(options);
+  await dispatcher.open();
+  return dispatcher;
+}
+
+class PoolDispatcher implements Dispatcher {
+  readonly #connection: PoolConnection;
+  readonly #namespace: string;
+  readonly #queues: Readonly<Record<string, DispatcherQueueOptions>>;
+  readonly #priority: (job: RunJob | RemoteCall) => number;
+  readonly #leaseMs: number;
+  readonly #codec: JobCodec;
+  readonly #log: Logger;
+  readonly #id = randomUUID();
+  readonly #mailbox: Mailbox;
+  readonly #feeds = new Map<string, QueueFeed>();
+  readonly #open = new Map<string, Open>();
+  readonly #ended = new Map<string, QueuedJob>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #closed = false;
+
+  constructor(options: PoolDispatcherOptions) {
+    const { connection, namespace = "reprise", queues = {}, jobEncryptionKey = [] } = options;
+    this.#connection = connection;
+    this.#namespace = checkName("namespace", namespace);
+    this.#queues = queues;
+    this.#priority = options.priority ?? (() => 0);
+    this.#leaseMs = options.leaseMs ?? 10_000;
+    this.#log = options.logger ?? silentLogger;
+    this.#codec = createJobCodec([jobEncryptionKey].flat());
+    this.#mailbox = new Mailbox(
+      connection.client,
+      connection.duplicate(),
+      mailboxKey(this.#namespace, this.#id),
+      this.#codec,
+      this.#log,
+      (mail) => this.#receive(mail),
+    );
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.#mailbox.open();
+    } catch (cause) {
+      await this.#mailbox.close().catch(() => undefined);
+      throw unavailable(cause);
+    }
+    this.#every(this.#leaseMs / 5, () => this.#beat());
+    this.#every(this.#leaseMs / 4, () => this.#look());
+  }
+
+  admit(queue: string, principal: string): void {
+    if (this.#closed) throw unavailable(undefined);
+    this.#feed(queue).admit(principal);
+  }
+
+  enqueue(job: RunJob, notifications: NotificationSink | undefined): QueuedJob {
+    // BullMQ separates with colons.
+    const id = `${job.runId}-${job.round}-${job.epoch}`;
+    const known = this.#ended.get(id);
+    if (known !== undefined) return known;
+    const ended = new Promise<void>((resolve) => {
+      const end = (): void => {
+        this.#ended.delete(id);
+        resolve();
+      };
+      if (this.#closed) end();
+      else this.#add(id, "run", job, notifications, end);
+    });
+    const queued = { ended };
+    if (this.#open.has(id)) this.#ended.set(id, queued);
+    return queued;
+  }
+
+  call(
+    call: RemoteCall,
+    notifications: NotificationSink | undefined,
+    sender: Sender,
+  ): Promise<CallReply> {
+    if (this.#closed) return Promise.reject(unavailable(undefined));
+    return new Promise((resolve, reject) => {
+      // A call that is made again is another job: the first one's may still be there.
+      const id = randomUUID();
+      let stopTelling: () => void = () => undefined;
+      const end = (reply: CallReply | undefined, error?: unknown): void => {
+        stopListening();
+        stopTelling();
+        if (error !== undefined) reject(error);
+        else resolve(reply ?? { kind: "unanswered", died: true });
+      };
+      const onGone = (): void => {
+        stopTelling = this.#tellGone(id);
+      };
+      const stopListening = sender.onGone(onGone);
+      this.#add(id, "call", call, notifications, end);
+      if (sender.isGone) onGone();
+    });
+  }
+
+  async health(): Promise<{ readonly ok: boolean; readonly reason?: string }> {
+    if (this.#closed) return { ok: false, reason: "the dispatcher is closed" };
+    const { status } = this.#connection.client;
+    return status === "ready" || status === "connect"
+      ? { ok: true }
+      : { ok: false, reason: `the connection to Redis is ${status}` };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await Promise.allSettled([
+      this.#mailbox.close(),
+      ...[...this.#feeds.values()].map((feed) => feed.close()),
+    ]);
+    for (const open of [...this.#open.values()]) open.end({ kind: "unanswered", died: false });
+    this.#open.clear();
+  }
+
+  #add(
+    id: string,
+    name: FedJob["name"],
+    job: RunJob | RemoteCall,
+    notifications: NotificationSink | undefined,
+    end: (reply: CallReply | undefined, error?: unknown) => void,
+  ): void {
+    const feed = this.#feed(job.queue);
+    const content = {
+      front: mailboxKey(this.#namespace, this.#id),
+      wants: wantsOf(notifications),
+      job,
+    };
+    const fed: FedJob = {
+      id,
+      name,
+      principal: "principal" in job ? job.principal : job.caller.principal,
+      priority: this.#priority(job),
+      data: this.#codec.pack(content),
+      failed: (error) => {
+        this.#open.delete(id);
+        this.#log.warn({ err: error, queue: job.queue }, "a job could not be given to Redis");
+        end(undefined, unavailable(error));
+      },
+    };
+    this.#open.set(id, { feed, fed, notifications, since: Date.now(), missed: 0, end });
+    feed.add(fed);
+  }
+
+  #receive(mail: Mail): void {
+    const open = this.#open.get(mail.id);
+    if (open === undefined) return;
+    if (mail.kind === "reply") this.#end(mail.id, open, mail.reply);
+    else if (mail.kind === "done") this.#end(mail.id, open, undefined);
+    else notify(open.notifications, mail);
+  }
+
+  #end(id: string, open: Open, reply: CallReply | undefined): void {
+    this.#open.delete(id);
+    open.feed.ended(id);
+    open.end(reply);
+  }
+
+  /** Stops a call that nobody waits for: here, or wherever it is. Returns how to stop telling. */
+  #tellGone(id: string): () => void {
+    const open = this.#open.get(id);
+    if (open === undefined) return () => undefined;
+    if (open.feed.withdraw(open.fed)) {
+      this.#open.delete(id);
+      open.end({ kind: "error", code: "INTERRUPTED", message: "the request is gone" });
+      return () => undefined;
+    }
+    const tell = (): void => {
+      // A worker that did not hear it, or takes the job only later, hears it again.
+      this.#connection.client
+        .call("PUBLISH", goneChannel(this.#namespace), id)
+        .catch(() => undefined);
+    };
+    tell();
+    const timer = setInterval(tell, GONE_AGAIN_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  async #beat(): Promise<void> {
+    await this.#mailbox.keep();
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.beat()));
+  }
+
+  /** Finds jobs that nobody has any more (P1). */
+  async #look(): Promise<void> {
+    const before = Date.now() - this.#leaseMs / 4;
+    for (const feed of this.#feeds.values()) {
+      const ids = [...this.#open]
+        .filter(([, open]) => open.feed === feed && open.since < before && feed.has(open.fed.id))
+        .map(([id]) => id);
+      if (ids.length === 0) continue;
+      const missing = new Set(await feed.missing(ids));
+      for (const id of ids) {
+        const open = this.#open.get(id);
+        if (open === undefined) continue;
+        open.missed = missing.has(id) ? open.missed + 1 : 0;
+        if (open.missed < MISSES) continue;
+        this.#log.warn({ job: id }, "a job is lost: its worker is gone, or Redis has forgotten it");
+        this.#end(
+          id,
+          open,
+          open.fed.name === "call" ? { kind: "unanswered", died: true } : undefined,
+        );
+      }
+    }
+  }
+
+  #feed(name: string): QueueFeed {
+    const known = this.#feeds.get(name);
+    if (known !== undefined) return known;
+    const { maxWaiting = 20_000, maxWaitingPerCaller = 10_000 } = this.#queues[name] ?? {};
+    const limits: QueueLimits = { maxWaiting, maxWaitingPerCaller };
+    const feed = new QueueFeed(
+      this.#connection,
+      this.#namespace,
+      this.#id,
+      checkName("queue", name),
+      limits,
+      this.#leaseMs,
+      this.#log,
+    );
+    this.#feeds.set(name, feed);
+    return feed;
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    let isRunning = false;
+    const timer = setInterval(() => {
+      if (isRunning) return;
+      isRunning = true;
+      work()
+        .catch((error: unknown) => {
+          if (!this.#closed) this.#log.warn({ err: error }, "the pool can't reach Redis");
+        })
+        .finally(() => {
+          isRunning = false;
+        });
+    }, ms);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+}
+
+function unavailable(cause: unknown): RepriseError {
+  return new RepriseError("STORE_UNAVAILABLE", "the pool can't be reached; repeat the request", {
+    data: { retryAfterMs: 1000 },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
