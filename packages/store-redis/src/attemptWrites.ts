@@ -118,18 +118,16 @@ export class AttemptWrites {
       attempts.keep({ runId, principal, originBytes, head, revision, notes: sent.notes });
     } else attempts.drop(runId);
     try {
-      const [written] = await Promise.all([
-        sent.reply,
-        countWaiting(waiting, on.head, head, {
-          runId,
-          principal,
-          bytes: () => originBytes + sent.notes.entryBytes + JSON.stringify(head).length,
-        }),
-      ]);
+      const written = await sent.reply;
       if (written.tag !== "OK") {
         attempts.drop(runId);
         return undefined;
       }
+      countWaiting(waiting, on.head, head, {
+        runId,
+        principal,
+        bytes: () => originBytes + sent.notes.entryBytes + JSON.stringify(head).length,
+      });
       if (!goesOn) watches.ended(runId, head.epoch);
       return { tag: "OK", stopping: goesOn && written.stopping };
     } catch (failure) {

@@ -60,15 +60,13 @@ export class Claims {
     const { reply, write } = createRun(undefined, input, decisions.env(time.now(), limit));
     if (write !== undefined) {
       const sent = writer.create(origin, write);
-      const [written] = await Promise.all([
-        sent.reply,
+      const written = await sent.reply;
+      if (written.tag === "OK") {
         countWaiting(waiting, undefined, write.head, {
           runId,
           principal,
           bytes: () => JSON.stringify([origin, write.head, write.append]).length,
-        }),
-      ]);
-      if (written.tag === "OK") {
+        });
         this.#own({ runId, principal }, write.head, 1, sent);
         return reply;
       }
@@ -139,15 +137,12 @@ export class Claims {
     const gives = reply.tag === "CLAIMED" || reply.tag === "QUEUED";
     const guard = run.head.status === "running" ? "dead" : "none";
     const sent = gives ? writer.give(run, write, byKey) : writer.settle(run, write, guard);
-    const [written] = await Promise.all([
-      sent.reply,
-      countWaiting(waiting, run.head, head, {
-        runId,
-        principal,
-        bytes: () => run.originBytes + run.notes.entryBytes + JSON.stringify(head).length,
-      }),
-    ]);
-    if (written.tag !== "OK") return false;
+    if ((await sent.reply).tag !== "OK") return false;
+    countWaiting(waiting, run.head, head, {
+      runId,
+      principal,
+      bytes: () => run.originBytes + run.notes.entryBytes + JSON.stringify(head).length,
+    });
     if (!gives || head.epoch !== run.head.epoch) watches.ended(runId, run.head.epoch);
     this.#own({ runId, principal, originBytes: run.originBytes }, head, run.revision + 1, sent);
     return true;
@@ -170,7 +165,7 @@ export class Claims {
     const written = await sent.reply;
     if (written.tag !== "OK") return written.leadsTo;
     if (displaced !== undefined && previous !== undefined) {
-      await waiting.ends(previous.origin.caller.principal, displaced.runId);
+      void waiting.ends(previous.origin.caller.principal, displaced.runId);
       watches.ended(displaced.runId, previous.head.epoch);
     }
     this.#own({ runId, principal }, head, 1, sent);

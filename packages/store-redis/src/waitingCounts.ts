@@ -1,7 +1,8 @@
 /**
- * Tells the counts of waiting runs when a run begins or ends waiting.
+ * Tells the counts of waiting runs that a run began or ended waiting.
  *
- * Called beside each write of a run. Never rejects: counts are hints.
+ * Called after each write of a run that may have changed that. Nobody waits for it: counts are hints, and what this
+ * connection asks for next comes after it anyway.
  */
 import type { RunHead } from "@reprise/runtime";
 import type { WaitingUse } from "./waitingUse.ts";
@@ -15,15 +16,14 @@ export interface CountedRun {
 }
 
 /** @param before undefined for a new run */
-export async function countWaiting(
+export function countWaiting(
   waiting: WaitingUse,
   before: RunHead | undefined,
   after: RunHead,
   run: CountedRun,
-): Promise<void> {
+): void {
   const { runId, principal } = run;
   if (after.status === "waiting") {
-    // Sent with the run's own write, before its outcome is known: a count too many is struck out when it matters.
-    await waiting.begins(principal, runId, run.bytes(), after.expiresAt - after.updatedAt);
-  } else if (before?.status === "waiting") await waiting.ends(principal, runId);
+    void waiting.begins(principal, runId, run.bytes(), after.expiresAt - after.updatedAt);
+  } else if (before?.status === "waiting") void waiting.ends(principal, runId);
 }
