@@ -8,6 +8,7 @@
 import { exitCodes, runCall, runResume } from "@reprise/client";
 import { isRepriseError } from "@reprise/errors";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { KeysAction, KeysFlags } from "./keysCommand.ts";
 import { requireNode } from "./nodeVersion.ts";
 
 function portNumber(text: string): number {
@@ -117,7 +118,39 @@ function command(): Command {
     .action(async (file: string, flags: TerminalFlags) => {
       process.exitCode = await runResume(file, terminal(flags));
     });
+  addKeys(program);
   return program;
+}
+
+/** `keys`: the ring of request state keys that the instances on one Redis share. */
+function addKeys(program: Command): void {
+  const keys = program
+    .command("keys")
+    .description("see, renew and revoke the keys of request states that instances share in Redis");
+  const add = (name: string, description: string): Command =>
+    keys
+      .command(name)
+      .description(description)
+      .requiredOption(
+        "--redis <url>",
+        "redis://[user:password@]host:port, rediss:// for TLS, or a socket",
+      )
+      .option("--namespace <name>", "the namespace of the instances", "reprise")
+      .option("--json", "print JSON");
+  const run = async (action: KeysAction, flags: KeysFlags): Promise<void> => {
+    const { runKeys } = await import("./keysCommand.ts");
+    await runKeys(action, flags, (text) => process.stdout.write(`${text}\n`));
+  };
+  add("list", "show all keys").action((flags: KeysFlags) => run({ name: "list" }, flags));
+  add("rotate", "ask every instance for a new key").action((flags: KeysFlags) =>
+    run({ name: "rotate" }, flags),
+  );
+  add("revoke", "take a key away for ever: what it sealed is refused within 10 s")
+    .argument("<kid>", "as `reprise keys list` shows it")
+    .option("--unknown", "also a key that the ring does not have")
+    .action((kid: string, flags: KeysFlags & { unknown?: true }) =>
+      run({ name: "revoke", kid, ...flags }, flags),
+    );
 }
 
 try {
