@@ -15,6 +15,8 @@ function typeOf({ type, unit }: SettingRow): string {
       return type.choices.map((choice) => `\`${choice}\``).join(", ");
     case "switch":
       return "`true`, `false`";
+    case "counts":
+      return `numbers by name${counted}`;
     default:
       return type.kind;
   }
@@ -22,7 +24,7 @@ function typeOf({ type, unit }: SettingRow): string {
 
 function defaultOf({ otherwise }: SettingRow): string {
   if (otherwise === undefined) return "none";
-  if (Array.isArray(otherwise)) return "empty";
+  if (typeof otherwise === "object") return "empty";
   return `\`${String(otherwise)}\``;
 }
 

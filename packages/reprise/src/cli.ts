@@ -84,6 +84,7 @@ function command(): Command {
         );
       },
     );
+  addRoles(program);
   program
     .command("call")
     .description("call a tool and answer its questions here")
@@ -151,6 +152,26 @@ function addKeys(program: Command): void {
     .action((kid: string, flags: KeysFlags & { unknown?: true }) =>
       run({ name: "revoke", kid, ...flags }, flags),
     );
+}
+
+/** `front` and `worker`: what they are told is in their settings, so they have no flags but for where those are. */
+function addRoles(program: Command): void {
+  const roles = {
+    front: "serve the server that FILE exports, on one of many instances that share a Redis",
+    worker: "run the handlers of the server that FILE exports, for fronts that share the Redis",
+  };
+  for (const role of ["front", "worker"] as const) {
+    program
+      .command(role)
+      .description(roles[role])
+      .argument("[file]", "as for dev; without it the setting serverFile")
+      .option("--config <file>", "JSON file with settings; REPRISE_* variables win over it")
+      .action(async (file: string | undefined, { config }: { config?: string }) => {
+        const { runFront, runWorker } = await import("./roleCommands.ts");
+        const run = role === "front" ? runFront : runWorker;
+        await run({ file, configFile: config });
+      });
+  }
 }
 
 try {

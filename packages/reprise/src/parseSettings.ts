@@ -118,6 +118,8 @@ function fromText(variable: string, type: SettingKind, text: string): unknown {
     case "list":
     case "secrets":
       return items(text, ",");
+    case "counts":
+      return checked(variable, type, Object.fromEntries(items(text, ",").map(pair)));
     default:
       return checked(variable, type, text);
   }
@@ -128,6 +130,12 @@ function fromMember(row: SettingRow, value: unknown): unknown {
   // One secret or one name need no brackets.
   const isLone = typeof value === "string" && ["list", "secrets"].includes(row.type.kind);
   return checked(row.name, row.type, isLone ? [value] : value);
+}
+
+/** `name=number` of the environment; what is none is refused as any other value. */
+function pair(text: string): readonly [string, unknown] {
+  const [, name = text, digits] = /^([^=]+)=(\d+)$/.exec(text) ?? [];
+  return [name, digits === undefined ? null : Number(digits)];
 }
 
 function items(text: string, separator: string): readonly string[] {
@@ -157,6 +165,14 @@ function checked(name: string, type: SettingKind, value: unknown): unknown {
       return type.choices.includes(String(value)) ? value : refuse(type.choices.join(" or "));
     case "duration":
       return isDuration(value) ? value : refuse('a duration above 0 such as "30s", "10m" or "24h"');
+    case "counts": {
+      const fits =
+        typeof value === "object" &&
+        value !== null &&
+        !Array.isArray(value) &&
+        Object.values(value).every((each) => Number.isSafeInteger(each) && each > 0);
+      return fits ? value : refuse("names with whole numbers above 0");
+    }
     case "list":
     case "secrets": {
       const fits =

@@ -4,5 +4,11 @@
 export { readSettings } from "./config.ts";
 export type { SettingSources } from "./parseSettings.ts";
 export { parseSettings } from "./parseSettings.ts";
+export type { RoleCommand } from "./roleCommands.ts";
+export { asProgram, runFront, runWorker } from "./roleCommands.ts";
+export type { FrontExtras, ServedFront } from "./serveFront.ts";
+export { serveFront } from "./serveFront.ts";
+export type { ServedWorker, WorkerExtras } from "./serveWorker.ts";
+export { serveWorker } from "./serveWorker.ts";
 export type { SettingKind, SettingRow, Settings } from "./settings.ts";
 export { settingRows, variableOf } from "./settings.ts";

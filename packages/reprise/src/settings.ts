@@ -45,6 +45,8 @@ export interface Settings {
   readonly maxConcurrentAttempts: number;
   readonly queues: readonly string[];
   readonly concurrency: number;
+  readonly queueConcurrency: Readonly<Record<string, number>>;
+  readonly queueRateLimit: Readonly<Record<string, number>>;
   readonly probeHost: string;
   readonly probePort: number;
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
@@ -58,7 +60,8 @@ export type SettingKind =
   | { readonly kind: "switch" }
   | { readonly kind: "choice"; readonly choices: readonly string[] }
   | { readonly kind: "list" }
-  | { readonly kind: "secrets" };
+  | { readonly kind: "secrets" }
+  | { readonly kind: "counts" };
 
 /** One row of the table. */
 export interface SettingRow {
@@ -68,7 +71,7 @@ export interface SettingRow {
   /** What a number counts; undefined where there is none. */
   readonly unit: string | undefined;
   /** What holds when it is given nowhere; undefined: nothing. */
-  readonly otherwise: string | number | boolean | readonly string[] | undefined;
+  readonly otherwise: string | number | boolean | readonly string[] | object | undefined;
   /** Which role reads it. */
   readonly role: "both" | "front" | "worker";
   /** What it does, as one sentence or two. */
@@ -78,6 +81,7 @@ export interface SettingRow {
 const text: SettingKind = { kind: "text" };
 const list: SettingKind = { kind: "list" };
 const secrets: SettingKind = { kind: "secrets" };
+const counts: SettingKind = { kind: "counts" };
 const duration: SettingKind = { kind: "duration" };
 const onOff: SettingKind = { kind: "switch" };
 const port: SettingKind = { kind: "whole", least: 0, most: 65_535 };
@@ -138,6 +142,8 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
 
   queues: [list, undefined, [], "worker", "The queues that this worker serves; all of the served tools when empty."],
   concurrency: [from(1), "attempts", 16, "worker", "Attempts that this worker runs at a time, of each queue."],
+  queueConcurrency: [counts, "attempts", {}, "worker", "`concurrency` of single queues, by name."],
+  queueRateLimit: [counts, "attempts a minute", {}, "worker", "What all workers together begin of single queues, by name. Default: no limit."],
   probeHost: [text, undefined, "127.0.0.1", "worker", "Address of the worker's `/healthz` and `/readyz`."],
   probePort: [port, undefined, 3002, "worker", "Port of the worker's `/healthz` and `/readyz`; 0 takes a free one."],
 

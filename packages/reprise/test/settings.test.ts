@@ -82,6 +82,15 @@ describe("settings", () => {
     expect(parse({ env, secretFiles }).keyEncryptionKey).toEqual(["new,with a comma", "old"]);
   });
 
+  test("take numbers by name from either", () => {
+    const env = { ...redis, REPRISE_QUEUE_CONCURRENCY: "mail=4, pay=1" };
+    const file = { queueRateLimit: { mail: 100 } };
+    expect(parse({ env, file })).toMatchObject({
+      queueConcurrency: { mail: 4, pay: 1 },
+      queueRateLimit: { mail: 100 },
+    });
+  });
+
   test("leave the variables of others alone", () => {
     expect(() =>
       parse({
@@ -133,6 +142,7 @@ describe("a setting is refused", () => {
     ["REPRISE_ENCRYPT_REQUEST_STATE", "yes"],
     ["REPRISE_REQUEST_STATE_LIFETIME", "24"],
     ["REPRISE_KEY_ROTATION_INTERVAL", "0s"],
+    ["REPRISE_QUEUE_CONCURRENCY", "mail"],
   ])("when %s is %j", (name, value) => {
     const refusal = refusalOf({ env: { ...redis, [name]: value } });
     expect(refusal).toContain(`${name} must be`);
@@ -145,6 +155,8 @@ describe("a setting is refused", () => {
     ["queues", [1]],
     ["logLevel", "trace"],
     ["auth", null],
+    ["queueConcurrency", { mail: 0 }],
+    ["queueRateLimit", ["mail"]],
   ])("when the file says %s: %j", (name, value) => {
     expect(refusalOf({ file: { [name]: value } })).toContain(`${name} must be`);
   });

@@ -1,0 +1,96 @@
+/**
+ * `reprise front` and `reprise worker`, and the entries of the images: settings, the served file, the role, signals.
+ */
+import process from "node:process";
+import { isRepriseError, RepriseError } from "@reprise/errors";
+import pino from "pino";
+import { readSettings } from "./config.ts";
+import { loadServer } from "./loadServer.ts";
+import { portTaken } from "./portHolder.ts";
+import { serveFront } from "./serveFront.ts";
+import { serveWorker } from "./serveWorker.ts";
+import { type Settings, variableOf } from "./settings.ts";
+import { stopSignal } from "./stopSignal.ts";
+
+/** What a role's command is told. */
+export interface RoleCommand {
+  /** The file whose default export is served; without it the setting `serverFile`. */
+  readonly file?: string | undefined;
+  /** The configuration file; without it `REPRISE_CONFIG`. */
+  readonly configFile?: string | undefined;
+}
+
+type Print = (text: string) => void;
+
+/** Serves the HTTP front until a signal comes. Resolves when everything is closed. */
+export async function runFront(command: RoleCommand, print: Print = printLine): Promise<void> {
+  const { settings, server, authenticate, logger } = await begin(command);
+  const caller = authenticate === undefined ? {} : { authenticate };
+  const front = await serveFront(server, settings, { logger, ...caller }).catch((error: unknown) =>
+    named(error, settings.port, "port"),
+  );
+  print(`${server.name} ${server.version ?? ""}`.trimEnd());
+  print(`  handlers  ${settings.dispatch === "pool" ? "on workers" : "in this process"}`);
+  print(`  MCP       ${front.url}`);
+  await stopSignal();
+  await front.close();
+}
+
+/** Runs handlers until a signal comes. Resolves when everything is closed. */
+export async function runWorker(command: RoleCommand, print: Print = printLine): Promise<void> {
+  const { settings, server, logger } = await begin(command);
+  const worker = await serveWorker(server, settings, { logger }).catch((error: unknown) =>
+    named(error, settings.probePort, "probePort"),
+  );
+  print(`${server.name} ${server.version ?? ""}`.trimEnd());
+  print(`  probes    ${worker.probesUrl}`);
+  print(`  queues    ${worker.queues.join(", ")}`);
+  await stopSignal();
+  await worker.close();
+}
+
+/** Runs a role as a process of its own: says what is wrong in one line, and ends with exit code 1 then. */
+export async function asProgram(run: (command: RoleCommand) => Promise<void>): Promise<void> {
+  try {
+    await run({ file: process.argv[2] });
+  } catch (error) {
+    const text = isRepriseError(error) ? `${error.code}: ${error.message}` : stackOf(error);
+    process.stderr.write(`${text}\n`);
+    process.exitCode = 1;
+  }
+}
+
+interface Begun extends Awaited<ReturnType<typeof loadServer>> {
+  readonly settings: Settings;
+  readonly logger: pino.Logger;
+}
+
+async function begin({ file, configFile }: RoleCommand): Promise<Begun> {
+  const settings = readSettings(configFile);
+  const path = file ?? settings.serverFile;
+  if (path === undefined) {
+    throw new RepriseError(
+      "CONFIG_INVALID",
+      `name the file to serve, or set ${variableOf("serverFile")}`,
+    );
+  }
+  // Written at once: the line before a crash is the one that is looked for.
+  const destination = pino.destination({ dest: 2, sync: true });
+  return {
+    settings,
+    logger: pino({ level: settings.logLevel }, destination),
+    ...(await loadServer(path)),
+  };
+}
+
+function named(error: unknown, port: number, name: "port" | "probePort"): never {
+  throw isRepriseError(error, "PORT_IN_USE") ? portTaken(port, variableOf(name), error) : error;
+}
+
+function printLine(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

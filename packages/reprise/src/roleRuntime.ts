@@ -1,0 +1,54 @@
+/**
+ * The options of runtime and pool that a front and a worker take from the settings alike: the same handler must meet the same rules
+ * wherever it runs.
+ */
+import type { PoolDispatcherOptions } from "@reprise/pool";
+import { createStateSealer } from "@reprise/request-state";
+import type { Logger, RuntimeOptions, ServerDefinition } from "@reprise/runtime";
+import type { Settings } from "./settings.ts";
+import type { Shared } from "./shared.ts";
+
+/** What `createRuntime` is given by both roles. */
+export function runtimeOptions(
+  server: ServerDefinition,
+  settings: Settings,
+  { store, keys }: Pick<Shared, "store" | "keys">,
+  logger: Logger,
+): RuntimeOptions {
+  const { maxRequestStateBytes, encryptRequestState } = settings;
+  return {
+    server,
+    store,
+    sealer: createStateSealer({
+      keys,
+      maxBytes: maxRequestStateBytes,
+      encrypt: encryptRequestState,
+    }),
+    namespace: settings.namespace,
+    requestStateLifetime: settings.requestStateLifetime,
+    maxRequestStateBytes,
+    replayStallMs: settings.replayStallMs,
+    settleGraceMs: settings.settleGraceMs,
+    joinTimeoutMs: settings.joinTimeoutMs,
+    drainTimeoutMs: settings.drainTimeoutMs,
+    maxConcurrentAttempts: settings.maxConcurrentAttempts,
+    rateLimit:
+      settings.rateLimitPerMinute === 0
+        ? "none"
+        : { perMinute: settings.rateLimitPerMinute, burst: settings.rateLimitBurst },
+    logger,
+  };
+}
+
+/** What both sides of the pool must be told alike. */
+export function poolOptions(
+  { namespace, leaseMs, jobEncryptionKey }: Settings,
+  { connection }: Pick<Shared, "connection">,
+  logger: Logger,
+): Pick<
+  PoolDispatcherOptions,
+  "connection" | "namespace" | "leaseMs" | "jobEncryptionKey" | "logger"
+> {
+  const keys = jobEncryptionKey.length === 0 ? {} : { jobEncryptionKey };
+  return { connection, namespace, leaseMs, ...keys, logger };
+}

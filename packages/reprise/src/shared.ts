@@ -1,0 +1,127 @@
+/**
+ * What all processes of a deployment share: one Redis with run records, and the keys for request states.
+ *
+ * Opened by the roles, in the order in which it is needed, and closed in the reverse one. What an operator should know
+ * of the Redis is logged once, at the start.
+ */
+import { RepriseError } from "@reprise/errors";
+import { type KeySource, keysFromSecrets } from "@reprise/request-state";
+import type { Logger, RunStore } from "@reprise/runtime";
+import {
+  connectRedis,
+  openKeyRing,
+  openRedisStore,
+  type RedisAddress,
+  type RedisConnection,
+  type RedisConnectionOptions,
+} from "@reprise/store-redis";
+import { type Settings, variableOf } from "./settings.ts";
+
+/** What is shared, opened. */
+export interface Shared {
+  readonly connection: RedisConnection;
+  /** The runtime closes it. */
+  readonly store: RunStore;
+  readonly keys: KeySource;
+  /** Closes keys and connection. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it.
+ * @throws RepriseError CONFIG_INVALID, STORE_UNAVAILABLE, STORE_UNUSABLE
+ */
+export async function openShared(settings: Settings, logger: Logger): Promise<Shared> {
+  const { namespace, leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller } = settings;
+  const connection = await connectRedis(redisOptions(settings));
+  const opened: (() => Promise<void>)[] = [() => connection.close()];
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    for (const undo of opened.reverse()) await undo();
+  };
+  try {
+    for (const warning of connection.warnings) logger.warn({ part: "redis" }, warning);
+    logger.info({ durability: connection.durability }, "connected to Redis");
+    const keys = await openKeys(settings, connection, logger, opened);
+    const limits = { leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller };
+    const store = await openRedisStore({ connection, namespace, ...limits, logger });
+    return {
+      connection,
+      store,
+      keys,
+      close() {
+        closing ??= close();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openKeys(
+  settings: Settings,
+  connection: RedisConnection,
+  logger: Logger,
+  opened: (() => Promise<void>)[],
+): Promise<KeySource> {
+  const { requestStateKey, keyEncryptionKey, namespace } = settings;
+  if (requestStateKey.length > 0) return keysFromSecrets(requestStateKey);
+  const ring = await openKeyRing({
+    connection,
+    namespace,
+    keyRotationInterval: settings.keyRotationInterval,
+    requestStateLifetime: settings.requestStateLifetime,
+    ...(keyEncryptionKey.length === 0 ? {} : { keyEncryptionKey }),
+    logger,
+  });
+  opened.push(() => ring.close());
+  return ring;
+}
+
+/** How the Redis is reached. With Sentinels or a Cluster, the URL only says as whom. */
+function redisOptions(settings: Settings): RedisConnectionOptions {
+  const { redisUrl, redisSentinels, redisSentinelName, redisCluster } = settings;
+  if (redisSentinels.length > 0 && redisSentinelName !== undefined) {
+    const nodes = addresses("redisSentinels", redisSentinels, 26_379);
+    return { sentinel: { name: redisSentinelName, nodes, ...credentials(redisUrl) } };
+  }
+  if (redisCluster.length > 0) {
+    const nodes = addresses("redisCluster", redisCluster, 6379);
+    return { cluster: { nodes, ...credentials(redisUrl) } };
+  }
+  return redisUrl === undefined ? {} : { url: redisUrl };
+}
+
+function addresses(
+  name: "redisSentinels" | "redisCluster",
+  entries: readonly string[],
+  usualPort: number,
+): readonly RedisAddress[] {
+  return entries.map((entry) => {
+    const [, host, port] = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(entry) ?? [];
+    if (host === undefined) {
+      const message = `${name} (${variableOf(name)}): "${entry}" is not host:port`;
+      throw new RepriseError("CONFIG_INVALID", message);
+    }
+    return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port ?? usualPort) };
+  });
+}
+
+function credentials(url: string | undefined): {
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: true;
+} {
+  if (url === undefined) return {};
+  if (!URL.canParse(url)) {
+    throw new RepriseError("CONFIG_INVALID", `redisUrl (${variableOf("redisUrl")}) is no URL`);
+  }
+  const { username, password, protocol } = new URL(url);
+  return {
+    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+    ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === "rediss:" ? { tls: true } : {}),
+  };
+}

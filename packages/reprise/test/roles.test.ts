@@ -1,0 +1,192 @@
+/**
+ * Fronts and workers in one process, over a Redis of their own: what the roles join, refuse, and close.
+ */
+import { defineServer, tool } from "reprise";
+import { connect, type FormAsk, type Host } from "reprise/client";
+import {
+  parseSettings,
+  type ServedFront,
+  type Settings,
+  serveFront,
+  serveWorker,
+} from "reprise/roles";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { accepted, RawClient } from "../../../test/support/rawMcp.ts";
+import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis({ appendonly: true, appendfsync: "no" });
+});
+afterAll(() => redis.stop());
+
+let spaces = 0;
+/** Settings of a deployment of its own on the shared Redis. */
+function settingsOf(env: Readonly<Record<string, string>> = {}): Settings {
+  spaces += 1;
+  return parseSettings({
+    env: {
+      REPRISE_REDIS_URL: redis.url,
+      REPRISE_NAMESPACE: `roles-${spaces}`,
+      REPRISE_PORT: "0",
+      REPRISE_PROBE_PORT: "0",
+      ...env,
+    },
+    readSecretFile: () => "",
+  });
+}
+
+/** A server that notes in which process its step ran, as the caller saw it. */
+function notary(): { readonly server: ReturnType<typeof defineServer>; readonly noted: string[] } {
+  const noted: string[] = [];
+  const server = defineServer({
+    name: "notary",
+    tools: [
+      tool({
+        name: "note",
+        description: "Notes a text after a yes",
+        input: z.object({ text: z.string() }),
+        async handler({ text }, ctx) {
+          if (!(await ctx.confirm(`Note ${text}?`))) return "Nothing was noted.";
+          await ctx.step("note", () => {
+            noted.push(text);
+          });
+          return `Noted for ${ctx.caller.principal}.`;
+        },
+      }),
+    ],
+  });
+  return { server, noted };
+}
+
+const sayYes: Host = {
+  form: (_ask: FormAsk) =>
+    Promise.resolve({ action: "accept", content: new Map([["confirm", true]]) }),
+};
+
+async function note(front: ServedFront, text: string): Promise<string | undefined> {
+  const client = await connect({ url: front.url, host: sayYes });
+  onTestFinished(() => client.close());
+  const { result } = (await client.callTool("note", { text })) as {
+    readonly result?: { readonly content?: readonly { readonly text?: string }[] };
+  };
+  return result?.content?.[0]?.text;
+}
+
+async function front(
+  server: ReturnType<typeof defineServer>,
+  settings: Settings,
+  extras?: Parameters<typeof serveFront>[2],
+): Promise<ServedFront> {
+  const served = await serveFront(server, settings, extras);
+  onTestFinished(() => served.close());
+  return served;
+}
+
+describe("a front", () => {
+  test("runs handlers itself where dispatch is inline", async () => {
+    const { server, noted } = notary();
+    const served = await front(server, settingsOf({ REPRISE_DISPATCH: "inline" }));
+    expect(await note(served, "a")).toBe("Noted for anonymous.");
+    expect(noted).toEqual(["a"]);
+  });
+
+  test("runs no handler itself where there are workers", async () => {
+    const [atFront, atWorker] = [notary(), notary()];
+    const settings = settingsOf();
+    const served = await front(atFront.server, settings);
+    const worker = await serveWorker(atWorker.server, settings);
+    onTestFinished(() => worker.close());
+    expect(await note(served, "b")).toBe("Noted for anonymous.");
+    expect([atFront.noted, atWorker.noted]).toEqual([[], ["b"]]);
+  });
+
+  test("asks the served file's authenticate who calls", async () => {
+    const { server } = notary();
+    const served = await front(server, settingsOf({ REPRISE_DISPATCH: "inline" }), {
+      authenticate: () => ({ caller: { principal: "ada", person: "ada", scopes: [], claims: {} } }),
+    });
+    expect(await note(served, "c")).toBe("Noted for ada.");
+  });
+
+  test("opens what another one sealed with the same requestStateKey", async () => {
+    const { server, noted } = notary();
+    const settings = settingsOf({
+      REPRISE_DISPATCH: "inline",
+      REPRISE_REQUEST_STATE_KEY: "0123456789abcdef0123456789abcdef",
+    });
+    const [asking, answered] = [await front(server, settings), await front(server, settings)];
+    const client = new RawClient();
+    onTestFinished(() => client.close());
+    const params = { name: "note", arguments: { text: "d" } };
+    const requestState = await client.ask(asking.url, { params });
+    const answers = { requestState, inputResponses: { confirm: accepted } };
+    await client.call(answered.url, { params: { ...params, ...answers } });
+    expect(noted).toEqual(["d"]);
+  });
+
+  test("refuses an address that others reach while nobody is asked who they are", async () => {
+    await expect(
+      serveFront(notary().server, settingsOf({ REPRISE_HOST: "0.0.0.0" })),
+    ).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  test("says that its port is taken, and closes what it had opened", async () => {
+    const { server } = notary();
+    const first = await front(server, settingsOf());
+    const again = settingsOf({ REPRISE_PORT: String(first.port) });
+    await expect(serveFront(server, again)).rejects.toMatchObject({ code: "PORT_IN_USE" });
+  });
+
+  test.each([
+    [{ REPRISE_REDIS_CLUSTER: "not an address" }, "redisCluster"],
+    [{ REPRISE_REDIS_SENTINELS: "a:b:c", REPRISE_REDIS_SENTINEL_NAME: "m" }, "redisSentinels"],
+  ])("refuses %j, naming the setting", async (env, name) => {
+    const given = { REPRISE_REDIS_URL: "redis://u:p@127.0.0.1:1", ...env };
+    await expect(serveFront(notary().server, settingsOf(given))).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(name),
+    });
+  });
+
+  test("closes twice as once, and lets no call in afterwards", async () => {
+    const served = await front(notary().server, settingsOf());
+    await Promise.all([served.close(), served.close()]);
+    await expect(fetch(served.url)).rejects.toThrow("fetch failed");
+  });
+});
+
+describe("a worker", () => {
+  test("answers its probes, and serves the queues that handlers name", async () => {
+    const worker = await serveWorker(notary().server, settingsOf());
+    onTestFinished(() => worker.close());
+    const statusOf = async (path: string): Promise<number> =>
+      (await fetch(new URL(path, worker.probesUrl))).status;
+    expect(await statusOf("/healthz")).toBe(200);
+    expect(await statusOf("/readyz")).toBe(200);
+    expect(await statusOf("/mcp")).toBe(404);
+    expect(worker.queues).toEqual(["default"]);
+  });
+
+  test("serves only the queues that it is told", async () => {
+    const settings = settingsOf({ REPRISE_QUEUES: "slow", REPRISE_QUEUE_CONCURRENCY: "slow=1" });
+    const worker = await serveWorker(notary().server, settings);
+    onTestFinished(() => worker.close());
+    expect(worker.queues).toEqual(["slow"]);
+  });
+
+  test("says that the port of its probes is taken", async () => {
+    const served = await front(notary().server, settingsOf());
+    const env = { REPRISE_PROBE_PORT: String(served.port) };
+    await expect(serveWorker(notary().server, settingsOf(env))).rejects.toMatchObject({
+      code: "PORT_IN_USE",
+    });
+  });
+
+  test("is gone for good once it is closed", async () => {
+    const worker = await serveWorker(notary().server, settingsOf());
+    await Promise.all([worker.close(), worker.close()]);
+    await expect(fetch(new URL("/healthz", worker.probesUrl))).rejects.toThrow("fetch failed");
+  });
+});
