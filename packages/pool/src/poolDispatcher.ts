@@ -61,6 +61,11 @@ interface Open {
   end(reply: CallReply | undefined): void;
 }
 
+const goneReply: CallReply = {
+  kind: "error",
+  code: "INTERRUPTED",
+  message: "the request is gone",
+};
 /** Looks in a row after which a job counts as lost: its mail may be on the way when it is not found the first time. */
 const MISSES = 2;
 /** How often the workers are told that a caller is gone, until one of them has stopped its call. */
@@ -238,11 +243,20 @@ class PoolDispatcher implements Dispatcher {
   #tellGone(id: string): () => void {
     const open = this.#open.get(id);
     if (open === undefined) return () => undefined;
+    const over = (): void => {
+      // A mail may have come meanwhile.
+      if (this.#open.get(id) === open) this.#end(id, open, goneReply);
+    };
     if (open.feed.withdraw(open.fed)) {
-      this.#open.delete(id);
-      open.end({ kind: "error", code: "INTERRUPTED", message: "the request is gone" });
+      over();
       return () => undefined;
     }
+    open.feed.remove(id).then(
+      (isRemoved) => {
+        if (isRemoved) over();
+      },
+      () => undefined,
+    );
     const tell = (): void => {
       // A worker that did not hear it, or takes the job only later, hears it again.
       this.#connection.client

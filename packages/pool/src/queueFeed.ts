@@ -3,8 +3,8 @@
  *
  * Q1 All fronts together keep at most twice as many jobs in BullMQ as its workers execute at a time, so that a job's place is
  *    decided late and by turns. A front's share follows the number of fronts that have jobs.
- * Q2 A caller with nothing in BullMQ goes ahead of those that wait there, within half of the workers: one call of one person
- *    waits for a worker, not for another person's thousands.
+ * Q2 A caller with nothing in BullMQ goes ahead of those that wait there: one call of one person waits for a worker, not for
+ *    another person's thousands. Between two that go ahead one that did not has ended, so nobody waits for ever.
  */
 import { RepriseError } from "@reprise/errors";
 import type { Logger } from "@reprise/runtime";
@@ -50,6 +50,8 @@ export class QueueFeed {
   readonly #fed = new Map<string, { readonly principal: string; readonly isAhead: boolean }>();
   readonly #fedPerCaller = new Map<string, number>();
   #ahead = 0;
+  /** Whether a job that did not go ahead has ended since the last one that did. */
+  #othersWent = true;
   #members: Members = UNKNOWN;
   #isMember = false;
 
@@ -116,12 +118,18 @@ export class QueueFeed {
     return this.#waiting.withdraw(job);
   }
 
+  /** Takes a job out of BullMQ that no worker has; false when one has it. Rejects when Redis can't be reached. */
+  async remove(id: string): Promise<boolean> {
+    return (await this.#queue.remove(id)) === 1;
+  }
+
   /** A job that was fed has ended, whatever became of it. */
   ended(id: string): void {
     const fed = this.#fed.get(id);
     if (fed === undefined) return;
     this.#fed.delete(id);
     if (fed.isAhead) this.#ahead -= 1;
+    else this.#othersWent = true;
     const left = (this.#fedPerCaller.get(fed.principal) ?? 1) - 1;
     if (left === 0) this.#fedPerCaller.delete(fed.principal);
     else this.#fedPerCaller.set(fed.principal, left);
@@ -177,13 +185,11 @@ export class QueueFeed {
   }
 
   #pump(): void {
-    const { concurrency } = this.#members;
     for (;;) {
       const next = this.#waiting.peek();
       if (next === undefined) return;
       const isNew = !this.#fedPerCaller.has(next.principal);
-      const hasQueue = this.#fed.size >= Math.max(1, concurrency / this.#members.fronts);
-      const isAhead = isNew && hasQueue && this.#ahead < Math.max(1, concurrency / 2);
+      const isAhead = isNew && (this.#othersWent || this.#fed.size === this.#ahead);
       // The last place is kept for a caller who has none.
       const room = this.#share - this.#fed.size;
       if (room <= 0 || (room === 1 && !isNew && this.#share > 1)) return;
@@ -196,7 +202,10 @@ export class QueueFeed {
     const { id, principal } = job;
     this.#fed.set(id, { principal, isAhead });
     this.#fedPerCaller.set(principal, (this.#fedPerCaller.get(principal) ?? 0) + 1);
-    if (isAhead) this.#ahead += 1;
+    if (isAhead) {
+      this.#ahead += 1;
+      this.#othersWent = false;
+    }
     const added = this.#queue.add(job.name, job.data, {
       jobId: id,
       ...(isAhead ? { lifo: true } : {}),

@@ -22,7 +22,7 @@ const repeatable = (name: string, handler: (args: unknown, ctx: Context) => unkn
   });
 
 describe("a call through the pool", { timeout: 30_000 }, () => {
-  test("is answered by a worker, and nothing of it stays in Redis but what expires", async () => {
+  test("is answered by a worker, and its job is gone afterwards", async () => {
     pool = await startPool({
       tools: [
         repeatable("add", (args) => `${(args as { n: number }).n + 1}`),
@@ -35,15 +35,6 @@ describe("a call through the pool", { timeout: 30_000 }, () => {
     expect(text(await front.call("once"))).toBe("once");
     const { client } = pool;
     await until(async () => (await client.keys("*:default:*-*-*")).length === 0);
-    const lasting: string[] = [];
-    for (const key of await client.keys("*")) {
-      if ((await client.pttl(key)) === -1) lasting.push(key);
-    }
-    // BullMQ makes its structures without an expiry; the next beat gives them one.
-    await until(async () => {
-      const times = await Promise.all(lasting.map((key) => client.pttl(key)));
-      return times.every((time) => time !== -1);
-    });
   });
 
   test("asks through one front and goes on through another, its steps run once, on any worker", async () => {
@@ -112,33 +103,28 @@ describe("a call through the pool", { timeout: 30_000 }, () => {
     ]);
   });
 
-  test("stops within a second when its caller is gone, wherever it is", async () => {
+  test("stops when its caller is gone, wherever it is, and not only when a lease is over", async () => {
     const entered = deferred();
-    let stoppedAt = 0;
     pool = await startPool({
       tools: [
         repeatable(
           "t",
           (_args, ctx) =>
             new Promise((resolve) => {
-              ctx.signal.addEventListener("abort", () => {
-                stoppedAt = performance.now();
-                resolve("stopped");
-              });
+              ctx.signal.addEventListener("abort", () => resolve("stopped"));
               entered.resolve();
             }),
         ),
       ],
     });
-    const front = await pool.front();
-    await pool.worker();
+    // Nothing but the message itself could come in the time of this test.
+    const front = await pool.front({ leaseMs: 600_000 });
+    await pool.worker({ leaseMs: 600_000 });
     const who = person("ann");
     const reply = front.call("t", { person: who });
     await entered.promise;
-    const goneAt = performance.now();
     who.leave();
-    await reply;
-    expect(stoppedAt - goneAt).toBeLessThan(1_000);
+    expect(["stopped", "INTERRUPTED"]).toContain(text(await reply));
   });
 
   test("is refused at once with BUSY when as many wait as may, for its caller and for all", async () => {

@@ -68,6 +68,8 @@ export interface TestWorker {
   readonly runtime: Runtime & Executor;
   readonly store: MemoryStore;
   readonly pool: PoolWorker;
+  /** Its process is gone for everybody else: no renewal, no mail and no record comes of it any more. */
+  die(): void;
   close(): Promise<void>;
 }
 
@@ -104,10 +106,22 @@ export async function startPool(
     clients.push(client);
     return client;
   };
-  const connection = (): PoolConnection => ({
-    client: connect({ maxRetriesPerRequest: 20 }),
-    duplicate: () => connect({ maxRetriesPerRequest: null }),
-  });
+  const connection = (made: Redis[] = []): PoolConnection => {
+    const track = (client: Redis): Redis => {
+      made.push(client);
+      return client;
+    };
+    return {
+      client: track(connect({ maxRetriesPerRequest: 20 })),
+      // BullMQ makes its blocking client of one of these: that one must be known here as well.
+      duplicate: () => {
+        const client = track(connect({ maxRetriesPerRequest: null }));
+        const duplicate = client.duplicate.bind(client);
+        client.duplicate = (options) => track(duplicate(options));
+        return client;
+      },
+    };
+  };
   const store = createMemoryStore({ leaseMs: LEASE_MS });
   const closers: (() => Promise<void>)[] = [];
   const definition = defineServer({ name: "tests", ...server });
@@ -131,22 +145,32 @@ export async function startPool(
         await dispatcher.close();
       };
       closers.push(close);
-      return { runtime, dispatcher, close, call: (tool, given = {}) => call(runtime, tool, given) };
+      return { runtime, dispatcher, close, call: (tool, given) => callTool(runtime, tool, given) };
     },
     async worker(options = {}, runtimeOptions = {}) {
       const own = store.another();
+      const clientsOfIt: Redis[] = [];
       const runtime = createRuntime({ ...common, store: own, ...runtimeOptions });
       const pool = await startWorker({
         runtime,
-        connection: connection(),
+        connection: connection(clientsOfIt),
         leaseMs: LEASE_MS,
         concurrency: 4,
         logger,
         ...options,
       });
       const close = (): Promise<void> => pool.close();
-      closers.push(close);
-      return { runtime, store: own, pool, close };
+      let isDead = false;
+      closers.push(async () => {
+        // A dead one's BullMQ would wait for Redis for ever.
+        if (!isDead) await close();
+      });
+      const die = (): void => {
+        isDead = true;
+        own.kill();
+        for (const one of clientsOfIt) one.disconnect();
+      };
+      return { runtime, store: own, pool, die, close };
     },
     async end() {
       await Promise.all(closers.map((close) => close()));
@@ -178,7 +202,12 @@ export function person(name: string): Person {
   };
 }
 
-async function call(runtime: Runtime, tool: string, given: CallOptions): Promise<RunReply> {
+/** Calls a tool as a carrier does. */
+export async function callTool(
+  runtime: Runtime,
+  tool: string,
+  given: CallOptions = {},
+): Promise<RunReply> {
   const handler = runtime.catalog.findTool(tool);
   if (handler === undefined) throw new Error(`no tool ${tool}`);
   const { args = {}, person: who = person("anonymous") } = given;

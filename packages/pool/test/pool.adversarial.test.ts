@@ -1,0 +1,288 @@
+/**
+ * What may go wrong in a pool: dead workers, a Redis that restarts or forgets, lost mails, floods of one caller, drains.
+ */
+import { type Context, tool } from "@reprise/runtime";
+import { afterEach, describe, expect, test } from "vitest";
+import { deferred, person, startPool, type TestPool, text, until } from "./support/pools.ts";
+
+const description = "d";
+let pool: TestPool | undefined;
+
+afterEach(async () => {
+  await pool?.end();
+  pool = undefined;
+});
+
+const readOnly = (handler: (args: unknown, ctx: Context) => unknown) =>
+  tool({
+    name: "t",
+    description,
+    annotations: { readOnlyHint: true },
+    handler: handler as () => Promise<string>,
+  });
+
+const keyed = (handler: (ctx: Context) => Promise<string>) =>
+  tool({
+    name: "k",
+    description,
+    input: { type: "object" },
+    idempotency: { key: (args) => String((args as { id?: number }).id ?? "only") },
+    handler: (_args, ctx) => handler(ctx),
+  });
+
+describe("a worker that dies", { timeout: 60_000 }, () => {
+  test("costs a call without a record a while, not its answer", async () => {
+    let entered = 0;
+    pool = await startPool({
+      tools: [readOnly(() => (++entered === 1 ? new Promise(() => undefined) : "second"))],
+    });
+    const front = await pool.front();
+    const first = await pool.worker();
+    const reply = front.call("t");
+    await until(() => entered === 1);
+    await pool.worker();
+    first.die();
+    expect(text(await reply)).toBe("second");
+    expect(entered).toBe(2);
+  });
+
+  test("costs a recorded run one take-over, and its recorded step is not repeated", async () => {
+    const effects: string[] = [];
+    let entered = 0;
+    pool = await startPool({
+      tools: [
+        keyed(async (ctx) => {
+          await ctx.step("pay", () => effects.push("pay"));
+          entered += 1;
+          if (entered === 1) await new Promise(() => undefined);
+          return "paid";
+        }),
+      ],
+    });
+    const front = await pool.front();
+    const first = await pool.worker();
+    const reply = front.call("k");
+    await until(() => entered === 1);
+    await pool.worker();
+    first.die();
+    expect(text(await reply)).toBe("paid");
+    expect(effects).toEqual(["pay"]);
+    expect(pool.store.snapshot().runs[0]?.head).toMatchObject({ epoch: 2, takeovers: 0 });
+  });
+});
+
+describe("a Redis that goes away", { timeout: 60_000 }, () => {
+  test("is found again by workers that idled and by fronts, without a restart of theirs", async () => {
+    pool = await startPool({ tools: [readOnly(() => "x"), keyed(async () => "y")] });
+    const front = await pool.front();
+    await pool.worker();
+    expect(text(await front.call("t"))).toBe("x");
+    await pool.redis.restart();
+    const { client } = pool;
+    await until(async () => (await client.ping()) === "PONG");
+    expect(text(await front.call("t"))).toBe("x");
+    expect(text(await front.call("k"))).toBe("y");
+  });
+
+  test("and has forgotten everything loses no call that was under way", async () => {
+    let entered = 0;
+    const release = deferred();
+    pool = await startPool({
+      tools: [
+        readOnly(async () => {
+          entered += 1;
+          await release.promise;
+          return "x";
+        }),
+        keyed(async () => {
+          entered += 1;
+          await release.promise;
+          return "y";
+        }),
+      ],
+    });
+    const front = await pool.front();
+    await pool.worker();
+    const replies = [front.call("t"), front.call("k")];
+    await until(() => entered === 2);
+    await pool.redis.restart();
+    release.resolve();
+    expect((await Promise.all(replies)).map(text)).toEqual(["x", "y"]);
+  });
+
+  test("a mail that is lost is missed, and its call is made again", async () => {
+    let entered = 0;
+    const release = deferred();
+    pool = await startPool({
+      tools: [
+        readOnly(async () => {
+          entered += 1;
+          if (entered === 1) await release.promise;
+          return `${entered}`;
+        }),
+      ],
+    });
+    const front = await pool.front();
+    await pool.worker();
+    const reply = front.call("t");
+    await until(() => entered === 1);
+    const [mailbox = ""] = await pool.client.keys("*:mail");
+    await pool.client.del(mailbox);
+    release.resolve();
+    expect(text(await reply)).toBe("2");
+  });
+});
+
+describe("a caller with thousands of calls", { timeout: 120_000 }, () => {
+  test("lets another's one call begin before as many of its own as there are workers, and BullMQ holds few", async () => {
+    const concurrency = 4;
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    pool = await startPool({
+      tools: [
+        readOnly(
+          (_args, ctx) =>
+            new Promise((resolve) => {
+              begun.push(ctx.caller.principal);
+              ends.push(() => resolve("x"));
+            }),
+        ),
+      ],
+    });
+    const front = await pool.front();
+    const other = await pool.front();
+    await pool.worker({ concurrency });
+    const { client } = pool;
+    const flood = Array.from({ length: 2_000 }, () => front.call("t", { person: person("ann") }));
+    const held = async (): Promise<number> => {
+      const [wait, active] = await Promise.all([
+        client.llen("{reprise:pool1:default}:default:wait"),
+        client.llen("{reprise:pool1:default}:default:active"),
+      ]);
+      return wait + active;
+    };
+    const endOne = async (): Promise<void> => {
+      const before = begun.length;
+      ends.shift()?.();
+      await until(() => begun.length > before);
+    };
+    await until(() => begun.length === concurrency);
+    for (let count = 0; count < 20; count += 1) {
+      await endOne();
+      expect(await held()).toBeLessThanOrEqual(2 * concurrency);
+    }
+    for (const from of [front, other]) {
+      const before = begun.length;
+      const one = from.call("t", { person: person("bob") });
+      // It goes next: of those before it, one may have been on its way to a worker already.
+      while (!begun.slice(before).includes("bob")) {
+        expect(begun.length - before).toBeLessThanOrEqual(2);
+        await endOne();
+      }
+      const end = ends.splice(-1)[0];
+      end?.();
+      expect(text(await one)).toBe("x");
+    }
+    const drain = setInterval(() => {
+      for (const end of ends.splice(0)) end();
+    }, 1);
+    expect(new Set((await Promise.all(flood)).map(text))).toEqual(new Set(["x"]));
+    clearInterval(drain);
+  });
+});
+
+describe("a caller that goes away before any worker has its call", { timeout: 60_000 }, () => {
+  test("is not served: the worker that takes the job later does not enter the handler", async () => {
+    let entered = 0;
+    pool = await startPool({
+      tools: [
+        readOnly((_args, ctx) => {
+          if (!ctx.signal.aborted) entered += 1;
+          return "x";
+        }),
+      ],
+    });
+    const front = await pool.front();
+    const who = person("ann");
+    const replies = Array.from({ length: 20 }, () => front.call("t", { person: who }));
+    const stays = front.call("t", { person: person("bob") });
+    who.leave();
+    await Promise.all(replies);
+    await pool.worker();
+    expect(text(await stays)).toBe("x");
+    expect(entered).toBe(1);
+  });
+});
+
+describe("a worker that drains", { timeout: 60_000 }, () => {
+  test("hands its run and its call over to another worker, for the same callers", async () => {
+    let entered = 0;
+    const effects: string[] = [];
+    const both = deferred();
+    const hold = async (ctx: Context): Promise<string> => {
+      entered += 1;
+      if (entered === 2) both.resolve();
+      if (entered <= 2) {
+        await new Promise<void>((resolve) => {
+          ctx.signal.addEventListener("abort", () => resolve());
+        });
+      }
+      return "never";
+    };
+    pool = await startPool({
+      tools: [
+        readOnly((_args, ctx) => hold(ctx).then(() => (ctx.signal.aborted ? "stopped" : "x"))),
+        keyed(async (ctx) => {
+          await ctx.step("pay", () => effects.push("pay"));
+          await hold(ctx);
+          await ctx.step("after", () => effects.push("after"));
+          return "y";
+        }),
+      ],
+    });
+    const front = await pool.front();
+    const first = await pool.worker({}, { drainTimeoutMs: 1 });
+    const replies = [front.call("t"), front.call("k")];
+    await both.promise;
+    await pool.worker();
+    await first.close();
+    const texts = (await Promise.all(replies)).map(text);
+    expect(texts[1]).toBe("y");
+    expect(["x", "stopped"]).toContain(texts[0]);
+    expect(effects).toEqual(["pay", "after"]);
+  });
+});
+
+describe("a pool of one", { timeout: 60_000 }, () => {
+  test("never waits for itself: joiners, dialogues and take-overs all end", async () => {
+    const effects: string[] = [];
+    pool = await startPool({
+      tools: [
+        keyed(async (ctx) => {
+          if (!(await ctx.confirm("Sure?"))) return "no";
+          await ctx.step("pay", () => effects.push("pay"));
+          return "paid";
+        }),
+      ],
+    });
+    const fronts = [await pool.front(), await pool.front()] as const;
+    await pool.worker({ concurrency: 1 });
+    const ask = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        fronts[index % 2 === 0 ? 0 : 1].call("k", { args: { id: index % 3 } }),
+      ),
+    );
+    const replies = await Promise.all(
+      ask.map((asked, index) => {
+        if (asked.kind !== "input_required") throw new Error(text(asked));
+        return fronts[index % 2 === 0 ? 1 : 0].call("k", {
+          args: { id: index % 3 },
+          requestState: asked.requestState,
+          inputResponses: { confirm: { action: "accept", content: { confirm: true } } },
+        });
+      }),
+    );
+    expect(new Set(replies.map(text))).toEqual(new Set(["paid"]));
+    expect(effects).toEqual(["pay", "pay", "pay"]);
+  });
+});
