@@ -96,7 +96,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 }
 
 /** A loopback port that nobody listens on at this moment. */
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

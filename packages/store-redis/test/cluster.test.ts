@@ -1,0 +1,42 @@
+/**
+ * The Redis store keeps the promises of every run store on a Cluster of three masters.
+ */
+import assert from "node:assert/strict";
+import { connectRedis, type RedisConnection } from "@reprise/store-redis";
+import { storeSuite } from "@reprise/testing";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { createRun } from "./support/inputs.ts";
+import { freshNamespace, openStore, suiteHarness } from "./support/stores.ts";
+import { type RedisCluster, startRedisCluster } from "./support/topologies.ts";
+
+let cluster: RedisCluster;
+let connection: RedisConnection;
+
+beforeAll(async () => {
+  cluster = await startRedisCluster();
+  connection = await connectRedis({ cluster: { nodes: cluster.addresses } });
+});
+
+afterAll(async () => {
+  await connection?.close();
+  await cluster?.stop();
+});
+
+describe("the store conformance suite on a Redis Cluster", () => {
+  test.each(storeSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
+    await one.run(suiteHarness(connection).harness);
+  });
+});
+
+test("runs spread over all masters, and every node is checked", async () => {
+  const store = await openStore({ connection, namespace: freshNamespace() });
+  for (let index = 0; index < 64; index += 1) {
+    assert.equal((await store.createRun(createRun(`spread${index}x`))).tag, "OK");
+  }
+  const { client } = connection;
+  assert.ok("nodes" in client);
+  const sizes = await Promise.all(client.nodes("master").map((node) => node.dbsize()));
+  assert.equal(sizes.length, 3);
+  assert.ok(sizes.every((size) => size > 0));
+  assert.equal(connection.durability, "none");
+});
