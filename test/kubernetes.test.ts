@@ -125,6 +125,7 @@ const versions: Readonly<Record<string, string>> = {
   PodDisruptionBudget: "policy/v1",
   HorizontalPodAutoscaler: "autoscaling/v2",
   Ingress: "networking.k8s.io/v1",
+  ScaledObject: "keda.sh/v1alpha1",
 };
 
 describe("the manifests", () => {
@@ -248,6 +249,38 @@ describe("pods", () => {
       expect(readinessProbe.httpGet?.path).toBe("/readyz");
       expect(livenessProbe.httpGet?.path).toBe("/healthz");
       expect(startupProbe?.httpGet?.path).toBe("/healthz");
+    }
+  });
+
+  test("of workers are added by the age of the queue, as a worker tells it", () => {
+    const scaled = z.object({
+      spec: z.object({
+        scaleTargetRef: z.strictObject({ name: z.string() }),
+        triggers: z.array(
+          z.strictObject({
+            type: z.literal("metrics-api"),
+            metricType: z.literal("Value"),
+            metadata: z.strictObject({
+              url: z.string(),
+              format: z.literal("prometheus"),
+              valueLocation: z.string(),
+              targetValue: z.string().regex(/^\d+$/),
+            }),
+          }),
+        ),
+      }),
+    });
+    for (const { spec } of ofKind("ScaledObject", scaled)) {
+      const { ports } = containerOf(spec.scaleTargetRef.name);
+      for (const { metadata } of spec.triggers) {
+        const { hostname, port, pathname } = new URL(metadata.url);
+        expect(namesOf("Service")).toContain(hostname);
+        expect(ports.map(({ containerPort }) => String(containerPort))).toContain(port);
+        expect(pathname).toBe("/metrics");
+        expect(metadata.valueLocation).toMatch(
+          /^reprise_queue_oldest_wait_seconds\{queue="\w+"\}$/,
+        );
+      }
     }
   });
 

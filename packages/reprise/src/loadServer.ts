@@ -31,13 +31,10 @@ const asModules = `export async function resolve(specifier, context, next) {
 
 /** The server that a file exports. @throws RepriseError DEFINITION_INVALID */
 export async function loadServer(file: string): Promise<LoadedServer> {
-  // Loaded here, so that a front of built code starts without a compiler.
-  const { register } = await import("tsx/esm/api");
-  register();
-  // After tsx, so that it is asked first.
-  registerHooks(`data:text/javascript,${encodeURIComponent(asModules)}`);
   const path = resolve(file);
   if (!existsSync(path)) throw new RepriseError("DEFINITION_INVALID", `There is no file ${path}.`);
+  // A built file, as images have it, starts without the time and the memory of a compiler.
+  if (/\.[cm]?tsx?$/.test(path)) await takeTypeScript();
   const url = pathToFileURL(path).href;
   let loaded: { readonly default?: unknown; readonly authenticate?: unknown };
   try {
@@ -63,4 +60,11 @@ export async function loadServer(file: string): Promise<LoadedServer> {
     server: server as ServerDefinition,
     authenticate: authenticate as LoadedServer["authenticate"],
   };
+}
+
+async function takeTypeScript(): Promise<void> {
+  const { register } = await import("tsx/esm/api");
+  register();
+  // After tsx, so that it is asked first.
+  registerHooks(`data:text/javascript,${encodeURIComponent(asModules)}`);
 }

@@ -1,7 +1,7 @@
 /**
- * `/healthz` and `/readyz` of a worker, for whoever restarts and drains it. A front has its own.
+ * `/healthz`, `/readyz` and `/metrics` of a worker, for whoever restarts, drains and adds them. A front has its own.
  *
- * They tell nothing but a word; reasons go to the log.
+ * The probes tell nothing but a word; reasons go to the log.
  */
 import { createServer, type ServerResponse } from "node:http";
 import { RepriseError } from "@reprise/errors";
@@ -9,6 +9,9 @@ import type { Logger } from "@reprise/runtime";
 
 /** What is asked before `/readyz` answers. */
 export type Readiness = () => Promise<{ readonly ok: boolean; readonly reason?: string }>;
+
+/** The text of `/metrics`, in the Prometheus format. */
+export type Metrics = () => Promise<string>;
 
 /** Probes that answer. */
 export interface Probes {
@@ -21,12 +24,13 @@ export interface Probes {
 /** Answers on `host` and `port`. @throws RepriseError PORT_IN_USE */
 export async function serveProbes(
   { host, port }: { readonly host: string; readonly port: number },
-  readiness: Readiness,
+  { readiness, metrics }: { readonly readiness: Readiness; readonly metrics: Metrics },
   log: Logger,
 ): Promise<Probes> {
   const server = createServer((request, response) => {
     if (request.url === "/healthz") answer(response, 200, "ok");
     else if (request.url === "/readyz") void ready(response, readiness, log);
+    else if (request.url === "/metrics") void measured(response, metrics, log);
     else answer(response, 404, "not found");
   });
   await new Promise<void>((resolve, reject) => {
@@ -62,6 +66,21 @@ async function ready(response: ServerResponse, readiness: Readiness, log: Logger
     log.warn({ err: error }, "not ready");
   }
   answer(response, 503, "unavailable");
+}
+
+async function measured(response: ServerResponse, metrics: Metrics, log: Logger): Promise<void> {
+  let text: string;
+  try {
+    text = await metrics();
+  } catch (error) {
+    log.warn({ err: error }, "the queues can't be measured");
+    return answer(response, 503, "unavailable");
+  }
+  response.writeHead(200, {
+    "content-type": "text/plain; version=0.0.4; charset=utf-8",
+    connection: "close",
+  });
+  response.end(text);
 }
 
 function answer(response: ServerResponse, status: number, word: string): void {

@@ -1,7 +1,13 @@
 /**
  * `serveWorker`: a process that executes what fronts queue. A composition root like serveFront.ts.
  */
-import { type PoolWorker, startWorker, type WorkerQueueOptions } from "@reprise/pool";
+import {
+  type PoolWorker,
+  type QueueWait,
+  queueWaits,
+  startWorker,
+  type WorkerQueueOptions,
+} from "@reprise/pool";
 import {
   createRuntime,
   type Logger,
@@ -14,6 +20,7 @@ import { type Probes, serveProbes } from "./probes.ts";
 import { poolOptions, runtimeOptions } from "./roleRuntime.ts";
 import type { Settings } from "./settings.ts";
 import { openShared } from "./shared.ts";
+import { workerMetrics } from "./workerMetrics.ts";
 
 /** What a worker is given besides its settings. */
 export interface WorkerExtras {
@@ -23,7 +30,7 @@ export interface WorkerExtras {
 
 /** A worker that takes jobs. */
 export interface ServedWorker {
-  /** Origin of `/healthz` and `/readyz`. */
+  /** Origin of `/healthz`, `/readyz` and `/metrics`. */
   readonly probesUrl: string;
   /** The queues that it serves. */
   readonly queues: readonly string[];
@@ -61,7 +68,12 @@ export async function serveWorker(
       rateLimit: "none",
     });
     runtime = started;
-    probes = await serveProbes({ host, port }, () => started.health(), logger);
+    const metrics = async (): Promise<string> =>
+      worker === undefined ? "" : workerMetrics(worker, await waitsOf(worker));
+    const waitsOf = ({ queues }: PoolWorker): Promise<readonly QueueWait[]> =>
+      queueWaits(shared.connection, settings.namespace, queues);
+    const readiness = (): ReturnType<Runtime["health"]> => started.health();
+    probes = await serveProbes({ host, port }, { readiness, metrics }, logger);
     const taking = await startWorker({
       ...poolOptions(settings, shared, logger),
       runtime: started,

@@ -144,8 +144,8 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   concurrency: [from(1), "attempts", 16, "worker", "Attempts that this worker runs at a time, of each queue."],
   queueConcurrency: [counts, "attempts", {}, "worker", "`concurrency` of single queues, by name."],
   queueRateLimit: [counts, "attempts a minute", {}, "worker", "What all workers together begin of single queues, by name. Default: no limit."],
-  probeHost: [text, undefined, "127.0.0.1", "worker", "Address of the worker's `/healthz` and `/readyz`."],
-  probePort: [port, undefined, 3002, "worker", "Port of the worker's `/healthz` and `/readyz`; 0 takes a free one."],
+  probeHost: [text, undefined, "127.0.0.1", "worker", "Address of the worker's `/healthz`, `/readyz` and `/metrics`."],
+  probePort: [port, undefined, 3002, "worker", "Port of the worker's `/healthz`, `/readyz` and `/metrics`; 0 takes a free one."],
 
   logLevel: [oneOf("debug", "info", "warn", "error", "silent"), undefined, "info", "both", "Least level of the JSON log lines on stderr."],
 };

@@ -169,6 +169,18 @@ describe("a worker", () => {
     expect(worker.queues).toEqual(["default"]);
   });
 
+  test("tells how long the oldest call waits, per queue, and what it runs itself", async () => {
+    const worker = await serveWorker(notary().server, settingsOf());
+    onTestFinished(() => worker.close());
+    const text = await (await fetch(new URL("/metrics", worker.probesUrl))).text();
+    const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(samples).toEqual([
+      'reprise_queue_oldest_wait_seconds{queue="default"} 0',
+      'reprise_queue_waiting{queue="default"} 0',
+      "reprise_worker_running 0",
+    ]);
+  });
+
   test("serves only the queues that it is told", async () => {
     const settings = settingsOf({ REPRISE_QUEUES: "slow", REPRISE_QUEUE_CONCURRENCY: "slow=1" });
     const worker = await serveWorker(notary().server, settings);
