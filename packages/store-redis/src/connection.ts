@@ -17,6 +17,7 @@ import {
   sentinelOptions,
   serverOptions,
 } from "./connectionOptions.ts";
+import { corkWrites } from "./corkedWrites.ts";
 import { asStoreError } from "./redisErrors.ts";
 import { checkServer, type RedisDurability, type RedisFindings } from "./startChecks.ts";
 
@@ -47,6 +48,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   const client = makeClient(checked);
   // Broken connections are told by the commands that fail; without a listener ioredis prints them.
   client.on("error", () => undefined);
+  corkEachStream(client);
   try {
     await connected(client, checked.connectTimeoutMs);
     const { durability, warnings } = weakest(
@@ -80,6 +82,12 @@ function makeClient(options: CheckedConnectionOptions): RedisClient {
   return url === undefined
     ? new Redis({ ...server, ...sentinelOptions(options) })
     : new Redis(url, server);
+}
+
+/** Every reconnect, and in a Cluster every node, brings a stream of its own. */
+function corkEachStream(client: RedisClient): void {
+  if (client instanceof Cluster) client.on("+node", corkEachStream);
+  else client.on("connect", () => corkWrites(client.stream));
 }
 
 async function connected(client: RedisClient, timeoutMs: number): Promise<void> {

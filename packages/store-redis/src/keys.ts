@@ -15,6 +15,9 @@ const LAYOUT_FORMAT: number = 1;
 /** Enough to spread over any Cluster, few enough to look at all of them every few seconds. */
 export const BUCKETS: number = 256;
 
+/** Runs whose keys are remembered. */
+const REMEMBERED = 4_096;
+
 const namespaces = /^[A-Za-z0-9_.-]{1,64}$/;
 const word = /^[A-Za-z0-9_-]{1,400}$/;
 /** The scope at the start of a keyed run's id. */
@@ -43,6 +46,8 @@ export class Keys {
   /** How the channels of instances start. */
   readonly channels: string;
   readonly #namespace: string;
+  /** An attempt's keys are wanted again with each of its steps. */
+  readonly #spelled = new Map<string, RunKeys>();
 
   /** @throws TypeError for a namespace that can't be one */
   constructor(namespace: string) {
@@ -55,6 +60,15 @@ export class Keys {
   }
 
   ofRun(runId: string): RunKeys {
+    const known = this.#spelled.get(runId);
+    if (known !== undefined) return known;
+    if (this.#spelled.size >= REMEMBERED) this.#spelled.clear();
+    const spelled = this.#spell(runId);
+    this.#spelled.set(runId, spelled);
+    return spelled;
+  }
+
+  #spell(runId: string): RunKeys {
     const tag = this.#tag(bucketOf(runId));
     return {
       run: `${tag}run:${runId}`,
