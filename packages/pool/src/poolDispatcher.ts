@@ -55,7 +55,10 @@ interface Open {
   readonly feed: QueueFeed;
   readonly fed: FedJob;
   readonly notifications: NotificationSink | undefined;
-  since: number;
+  /** When BullMQ got it; undefined while it waits here. */
+  addedAt: number | undefined;
+  /** Requests of this front that wait for a run's job. */
+  waiters: number;
   /** Looks in a row in which nobody had it. */
   missed: number;
   end(reply: CallReply | undefined): void;
@@ -94,7 +97,8 @@ class PoolDispatcher implements Dispatcher {
   readonly #mailbox: Mailbox;
   readonly #feeds = new Map<string, QueueFeed>();
   readonly #open = new Map<string, Open>();
-  readonly #ended = new Map<string, QueuedJob>();
+  /** Of runs whose jobs are open: what resolves at their end. */
+  readonly #runs = new Map<string, Promise<void>>();
   readonly #timers: NodeJS.Timeout[] = [];
   #closed = false;
 
@@ -136,19 +140,32 @@ class PoolDispatcher implements Dispatcher {
   enqueue(job: RunJob, notifications: NotificationSink | undefined): QueuedJob {
     // BullMQ separates with colons.
     const id = `${job.runId}-${job.round}-${job.epoch}`;
-    const known = this.#ended.get(id);
-    if (known !== undefined) return known;
+    const known = this.#runs.get(id);
+    const ended = known ?? this.#enqueued(id, job, notifications);
+    const open = this.#open.get(id);
+    if (open !== undefined) open.waiters += 1;
+    return {
+      ended,
+      release: () => {
+        if (open === undefined || this.#open.get(id) !== open) return;
+        open.waiters -= 1;
+        // Its outcome is known, or nobody asks for it any more; what becomes of the job is the worker's.
+        if (open.waiters === 0 && open.addedAt !== undefined) this.#end(id, open, undefined);
+      },
+    };
+  }
+
+  #enqueued(id: string, job: RunJob, notifications: NotificationSink | undefined): Promise<void> {
+    if (this.#closed) return Promise.resolve();
     const ended = new Promise<void>((resolve) => {
       const end = (): void => {
-        this.#ended.delete(id);
+        this.#runs.delete(id);
         resolve();
       };
-      if (this.#closed) end();
-      else this.#add(id, "run", job, notifications, end);
+      this.#add(id, "run", job, notifications, end);
     });
-    const queued = { ended };
-    if (this.#open.has(id)) this.#ended.set(id, queued);
-    return queued;
+    this.#runs.set(id, ended);
+    return ended;
   }
 
   call(
@@ -215,13 +232,18 @@ class PoolDispatcher implements Dispatcher {
       principal: "principal" in job ? job.principal : job.caller.principal,
       priority: this.#priority(job),
       data: this.#codec.pack(content),
+      since: Date.now(),
+      added: () => {
+        open.addedAt = Date.now();
+      },
       failed: (error) => {
         this.#open.delete(id);
         this.#log.warn({ err: error, queue: job.queue }, "a job could not be given to Redis");
         end(undefined, unavailable(error));
       },
     };
-    this.#open.set(id, { feed, fed, notifications, since: Date.now(), missed: 0, end });
+    const open: Open = { feed, fed, notifications, addedAt: undefined, waiters: 0, missed: 0, end };
+    this.#open.set(id, open);
     feed.add(fed);
   }
 
@@ -279,7 +301,7 @@ class PoolDispatcher implements Dispatcher {
     const before = Date.now() - this.#leaseMs / 4;
     for (const feed of this.#feeds.values()) {
       const ids = [...this.#open]
-        .filter(([, open]) => open.feed === feed && open.since < before && feed.has(open.fed.id))
+        .filter(([, { feed: own, addedAt = before }]) => own === feed && addedAt < before)
         .map(([id]) => id);
       if (ids.length === 0) continue;
       const missing = new Set(await feed.missing(ids));
@@ -288,12 +310,14 @@ class PoolDispatcher implements Dispatcher {
         if (open === undefined) continue;
         open.missed = missing.has(id) ? open.missed + 1 : 0;
         if (open.missed < MISSES) continue;
-        this.#log.warn({ job: id }, "a job is lost: its worker is gone, or Redis has forgotten it");
-        this.#end(
-          id,
-          open,
-          open.fed.name === "call" ? { kind: "unanswered", died: true } : undefined,
+        const isCall = open.fed.name === "call";
+        // A run's job may have been another front's, or its mail be late: the record tells.
+        const level = isCall ? "warn" : "debug";
+        this.#log[level](
+          { job: id },
+          "a job is lost: its worker is gone, or Redis has forgotten it",
         );
+        this.#end(id, open, isCall ? { kind: "unanswered", died: true } : undefined);
       }
     }
   }

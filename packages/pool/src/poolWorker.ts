@@ -135,6 +135,8 @@ class RunningWorker implements PoolWorker {
   async open(): Promise<void> {
     const { leaseMs, namespace = "reprise" } = this.#settings;
     checkName("namespace", namespace);
+    // What follows waits for Redis as long as it takes; this command does not.
+    await this.#settings.connection.client.call("PING");
     this.#listener.on("error", () => undefined);
     this.#listener.on("message", (_channel, id) => this.#gone.add(id));
     await this.#listener.subscribe(goneChannel(namespace));

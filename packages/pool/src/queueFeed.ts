@@ -19,6 +19,10 @@ import type { PoolConnection } from "./redisPort.ts";
 export interface FedJob extends Waiting {
   readonly name: "run" | "call";
   readonly data: Packed;
+  /** Since when it waits, in epoch milliseconds. */
+  readonly since: number;
+  /** BullMQ has it. */
+  added(): void;
   /** It could not be given to Redis. */
   failed(error: unknown): void;
 }
@@ -85,11 +89,6 @@ export class QueueFeed {
   /** Jobs that wait here for room in BullMQ, and that are in it. */
   get counts(): { readonly waiting: number; readonly fed: number } {
     return { waiting: this.#waiting.size, fed: this.#fed.size };
-  }
-
-  /** Whether the job is in BullMQ, as far as is known here. */
-  has(id: string): boolean {
-    return this.#fed.has(id);
   }
 
   /** @throws RepriseError BUSY */
@@ -208,13 +207,17 @@ export class QueueFeed {
     }
     const added = this.#queue.add(job.name, job.data, {
       jobId: id,
+      // The time in the lists of this front counts (queueWaits.ts).
+      timestamp: job.since,
       ...(isAhead ? { lifo: true } : {}),
     });
     added.then(
-      () =>
-        void this.#connection.client
+      () => {
+        job.added();
+        this.#connection.client
           .call("PEXPIRE", this.keys.job(id), JOB_LIFE_MS)
-          .catch(() => undefined),
+          .catch(() => undefined);
+      },
       (error: unknown) => {
         this.ended(id);
         job.failed(error);

@@ -9,8 +9,8 @@ export interface PoolRedis {
   readonly status: string;
   call(command: string, ...args: (string | number)[]): Promise<unknown>;
   connect(): Promise<unknown>;
-  // biome-ignore lint/suspicious/noExplicitAny: clusters and single servers take different arguments, and BullMQ knows both
-  duplicate(...args: any[]): unknown;
+  /** Called by BullMQ only, which knows what single servers and clusters take. */
+  duplicate(...args: never[]): unknown;
   disconnect(): void;
   subscribe(...channels: string[]): Promise<unknown>;
   on(event: "message", listener: (channel: string, message: string) => void): unknown;

@@ -77,6 +77,8 @@ export type Sender = Pick<RunRequest, "isGone" | "onGone">;
 export interface QueuedJob {
   /** Resolves when its worker is done with it, or when nobody knows it any more: look at the record. Never rejects. */
   readonly ended: Promise<void>;
+  /** Nobody waits for it here any more; the job itself stays. */
+  release(): void;
 }
 
 /** Carries jobs to workers. */

@@ -106,6 +106,8 @@ class Visit {
   #waiterId: string | undefined;
   /** The attempt that this request has queued. */
   #queuedEpoch: number | undefined;
+  /** The attempt that was put into the queue last, by whomever it was recorded. */
+  #enqueuedEpoch: number | undefined;
 
   constructor(deps: EngineDeps, store: RunStore, request: RunRequest) {
     this.#deps = deps;
@@ -300,8 +302,9 @@ class Visit {
     origin?: RunOrigin,
   ): Promise<QueuedJob | undefined> {
     const { dispatcher, clock } = this.#deps;
-    // Its job ended and nobody took it: a worker drains, or has another release.
-    if (this.#isOwn(attempt.epoch)) await pause(clock, REQUEUE_PAUSE_MS);
+    // Its job ended and nobody took it: a worker drains, or has another release, or jobs can't be carried now.
+    if (this.#enqueuedEpoch === attempt.epoch) await pause(clock, REQUEUE_PAUSE_MS);
+    this.#enqueuedEpoch = attempt.epoch;
     return dispatcher?.enqueue(runJobOf(this.#request, attempt, origin), this.#notifications);
   }
 

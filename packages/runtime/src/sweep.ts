@@ -13,6 +13,8 @@ import { argsOf, handlerNamed } from "./recordedHandler.ts";
 import type { ClaimReply, RunStore } from "./storePort.ts";
 
 const BATCH = 32;
+/** Leases after which a process that executes by itself takes a run that waits for a worker. */
+const QUEUE_PATIENCE_LEASES = 30;
 
 /** One process's sweep. */
 export class Sweeper {
@@ -98,6 +100,12 @@ export class Sweeper {
       if (queued.tag === "QUEUED") {
         dispatcher.enqueue(sweptJobOf(origin, handler.queue, queued), undefined);
       }
+      return;
+    }
+    // Whoever has a dispatcher queues it again; only where nobody has one any more would it wait for ever.
+    const queuedMs = clock.now() - known.head.claimedAt;
+    if (known.head.queued === true && queuedMs < QUEUE_PATIENCE_LEASES * this.#store.leaseMs) {
+      this.#passedOver.add(runId);
       return;
     }
     // Before the claim: what an author's schema does wrong must not cost the run an attempt.

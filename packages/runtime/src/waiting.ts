@@ -55,6 +55,7 @@ export async function untilOver(
   } finally {
     stopListening();
     if (job !== undefined) deps.attempts.delete(waiting);
+    job?.release();
     // Ends the watch that the job's end was quicker than.
     over.abort();
   }

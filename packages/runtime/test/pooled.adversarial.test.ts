@@ -151,6 +151,21 @@ describe("jobs that are lost or doubled", () => {
     expect(text(await second.call("keyed"))).toBe("paid");
   });
 
+  test("a run that waits for a worker is left to those with a dispatcher, but not where there are none any more", async () => {
+    const { front, dispatcher, effects, held } = crew();
+    held.resolve();
+    dispatcher.size = 0;
+    void front.call("keyed");
+    await settled();
+    front.store.kill();
+    const inline = front.beside({}, { dispatcher: undefined, sweep: true });
+    for (let lease = 0; lease < 29; lease += 1) await inline.advance(10_001);
+    expect(effects).toEqual([]);
+    for (let lease = 0; lease < 4; lease += 1) await inline.advance(10_001);
+    expect(effects).toEqual(["pay"]);
+    expect(inline.store.snapshot().runs[0]?.head).toMatchObject({ status: "completed" });
+  });
+
   test("a job that comes twice, also late, executes once", async () => {
     const { front, workers, dispatcher, effects, held } = crew();
     held.resolve();

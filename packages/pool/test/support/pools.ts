@@ -36,7 +36,7 @@ const sealer = createStateSealer({
 });
 
 /** How long a silent worker counts as alive in these tests. */
-export const LEASE_MS = 1_000;
+const LEASE_MS = 1_000;
 
 /** A caller that can go away. */
 export interface Person {
@@ -47,7 +47,7 @@ export interface Person {
 }
 
 /** A front: calls tools as a carrier does. */
-export interface TestFront {
+interface TestFront {
   readonly runtime: Runtime;
   readonly dispatcher: Dispatcher;
   call(tool: string, options?: CallOptions): Promise<RunReply>;
@@ -64,7 +64,7 @@ export interface CallOptions {
 }
 
 /** A worker and the runtime in it. */
-export interface TestWorker {
+interface TestWorker {
   readonly runtime: Runtime & Executor;
   readonly store: MemoryStore;
   readonly pool: PoolWorker;

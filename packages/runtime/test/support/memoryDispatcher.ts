@@ -9,6 +9,7 @@ import type {
   Dispatcher,
   Executor,
   NotificationSink,
+  QueuedJob,
   RemoteCall,
   RunJob,
   Sender,
@@ -52,7 +53,7 @@ export interface MemoryDispatcher extends Dispatcher {
 export function createMemoryDispatcher(): MemoryDispatcher {
   const waiting: Job[] = [];
   const taken: (RunJob | RemoteCall)[] = [];
-  const known = new Map<string, { readonly ended: Promise<void> }>();
+  const known = new Map<string, QueuedJob>();
   let busy = 0;
   let turn = 0;
 
@@ -95,11 +96,12 @@ export function createMemoryDispatcher(): MemoryDispatcher {
           resolve();
         };
       });
-      known.set(id, { ended });
+      const queued = { ended, release: () => undefined };
+      known.set(id, queued);
       taken.push(job);
       waiting.push({ kind: "run", job: JSON.stringify(job), sink, end });
       dispatcher.pump();
-      return { ended };
+      return queued;
     },
     call: (call, sink, sender) =>
       new Promise((resolve) => {
