@@ -67,6 +67,13 @@ describe("reprise keys", () => {
     expect(await connection.client.hexists("reprise1:{shop:keyring}:tombstones", kid)).toBe(0);
   });
 
+  test("finds the Redis in the settings of the instances", async () => {
+    const settings = { REPRISE_REDIS_URL: server.url, REPRISE_NAMESPACE: "shop" };
+    const asInstance = await runReprise(["keys", "list", "--json"], [], settings);
+    expect(asInstance.stderr).toBe("");
+    expect(JSON.parse(asInstance.stdout)).toEqual({ keys: ring.list() });
+  });
+
   test("says in one line what was typed wrong, with exit code 2", async () => {
     const { code, stdout, stderr } = await keys("revoke", "no-kid", "--unknown");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

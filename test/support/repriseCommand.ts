@@ -6,12 +6,13 @@ import { type Child, type Ended, startCommand, startNode } from "./childProcess.
 
 const program = fileURLToPath(new URL("../../packages/reprise/bin/reprise.js", import.meta.url));
 
-/** Runs the command to its end; `typed` is what comes over standard input, which then ends. */
+/** Runs the command to its end; `typed` is what comes over standard input, which then ends; `env` is laid over. */
 export async function runReprise(
   args: readonly string[],
   typed: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  const child = startNode([program, ...args]);
+  const child = startNode([program, ...args], env);
   child.input.end(typed.map((line) => `${line}\n`).join(""));
   return await child.ended;
 }

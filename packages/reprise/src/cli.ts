@@ -132,11 +132,12 @@ function addKeys(program: Command): void {
     keys
       .command(name)
       .description(description)
-      .requiredOption(
+      .option(
         "--redis <url>",
-        "redis://[user:password@]host:port, rediss:// for TLS, or a socket",
+        "redis://[user:password@]host:port, rediss:// for TLS, or a socket; without it as for front",
       )
-      .option("--namespace <name>", "the namespace of the instances", "reprise")
+      .option("--config <file>", "JSON file with settings; REPRISE_* variables win over it")
+      .option("--namespace <name>", "the namespace of the instances, else that of the settings")
       .option("--json", "print JSON");
   const run = async (action: KeysAction, flags: KeysFlags): Promise<void> => {
     const { runKeys } = await import("./keysCommand.ts");

@@ -6,13 +6,18 @@
  */
 import { RepriseError } from "@reprise/errors";
 import type { KeyRingAdmin, RingKeyListing } from "@reprise/request-state";
-import { connectRedis, openKeyRingAdmin } from "@reprise/store-redis";
+import { connectRedis, openKeyRingAdmin, type RedisConnectionOptions } from "@reprise/store-redis";
+import { readSettings } from "./config.ts";
+import { redisOptions } from "./shared.ts";
 
 /** What every command on keys is told. */
 export interface KeysFlags {
-  /** As for `connectRedis`. */
-  readonly redis: string;
-  readonly namespace: string;
+  /** As for `connectRedis`. Absent: the Redis of the settings, which may be behind Sentinels or a Cluster. */
+  readonly redis?: string;
+  /** The configuration file, without `redis`; else `REPRISE_CONFIG`. */
+  readonly config?: string;
+  /** Default: that of the settings, or `reprise` with `redis`. */
+  readonly namespace?: string;
   readonly json?: true;
 }
 
@@ -34,9 +39,10 @@ export async function runKeys(
   print: (text: string) => void,
 ): Promise<void> {
   try {
-    const connection = await connectRedis({ url: flags.redis });
+    const { redis, namespace } = addressOf(flags);
+    const connection = await connectRedis(redis);
     try {
-      const ring = openKeyRingAdmin({ connection, namespace: flags.namespace });
+      const ring = openKeyRingAdmin({ connection, namespace });
       const { outcome, text } = await perform(action, ring);
       print(flags.json === true ? JSON.stringify(outcome, undefined, 2) : text);
     } finally {
@@ -47,6 +53,18 @@ export async function runKeys(
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
     throw new RepriseError("CONFIG_INVALID", error.message, { cause: error });
   }
+}
+
+function addressOf(flags: KeysFlags): {
+  readonly redis: RedisConnectionOptions;
+  readonly namespace: string | undefined;
+} {
+  if (flags.redis !== undefined) {
+    return { redis: { url: flags.redis }, namespace: flags.namespace };
+  }
+  const settings = readSettings(flags.config);
+  const redis = redisOptions(settings);
+  return { redis, namespace: flags.namespace ?? settings.namespace };
 }
 
 interface Performed {

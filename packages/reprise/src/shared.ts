@@ -81,7 +81,7 @@ async function openKeys(
 }
 
 /** How the Redis is reached. With Sentinels or a Cluster, the URL only says as whom. */
-function redisOptions(settings: Settings): RedisConnectionOptions {
+export function redisOptions(settings: Settings): RedisConnectionOptions {
   const { redisUrl, redisSentinels, redisSentinelName, redisCluster } = settings;
   if (redisSentinels.length > 0 && redisSentinelName !== undefined) {
     const nodes = addresses("redisSentinels", redisSentinels, 26_379);
