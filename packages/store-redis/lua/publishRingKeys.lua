@@ -6,7 +6,7 @@
 -- ARGV entries  JSON: list of [kid, text, end in epoch ms]
 -- ARGV channel  on which a change is announced
 -- ARGV sender  who announces it
--- PUBLISHED kids: each entry is in the ring, but those of these kids, which have a tombstone
+-- PUBLISHED kids: each entry is in the ring, but those of the kids in this list, which have a tombstone
 -- writes keys and ends of what is new, then facts, the expiry of all and the notice; drops what has ended
 local keys, tombstones, ends, facts = unpack(KEYS)
 local entries, channel, sender = unpack(ARGV, 1, 3)
@@ -20,11 +20,11 @@ for _, kid in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do
   redis.call('ZREM', ends, kid)
 end
 
-local reply, added = { 'PUBLISHED' }, false
+local refused, added = {}, false
 for _, entry in ipairs(entries) do
   local kid, text, endsAt = unpack(entry)
   if redis.call('HEXISTS', tombstones, kid) == 1 then
-    reply[#reply + 1] = kid
+    refused[#refused + 1] = kid
   elseif redis.call('HSETNX', keys, kid, text) == 1 then
     redis.call('ZADD', ends, endsAt, kid)
     added = true
@@ -40,4 +40,4 @@ if added then
   for _, key in ipairs(KEYS) do redis.call('PEXPIREAT', key, keptUntil) end
   redis.call('PUBLISH', channel, sender)
 end
-return reply
+return { 'PUBLISHED', refused }

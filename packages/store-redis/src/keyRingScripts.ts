@@ -24,28 +24,28 @@ export function keyRingNames(namespace: string): { readonly keys: KeyRingKeys; c
   };
 }
 
-const all = ["keys", "tombstones", "ends", "facts"] as const;
-type AnyKey = (typeof all)[number];
+type AnyKey = keyof KeyRingKeys;
 
 /** Reads everything, or only the time. */
 export const readKeyRing: Script<AnyKey, "knownVersion", RingReading> = defineScript(
   "readKeyRing",
-  { keys: all, args: ["knownVersion"], parse: readingOf },
+  { keys: ["keys", "tombstones", "ends", "facts"], args: ["knownVersion"], parse: readingOf },
 );
 
 /** Adds keys; the reply names the kids that have a tombstone instead. */
 export const publishRingKeys: Script<AnyKey, "entries" | "channel" | "sender", readonly string[]> =
   defineScript("publishRingKeys", {
-    keys: all,
+    keys: ["keys", "tombstones", "ends", "facts"],
     args: ["entries", "channel", "sender"],
-    parse: ([tag, ...kids]) => (tag === "PUBLISHED" ? kids.map(String) : undefined),
+    parse: ([tag, kids]) =>
+      tag === "PUBLISHED" && Array.isArray(kids) ? kids.map(String) : undefined,
   });
 
 /** Adds tombstones and removes the keys of the same kids. */
 export const revokeRingKeys: Script<AnyKey, "entries" | "channel" | "sender", true> = defineScript(
   "revokeRingKeys",
   {
-    keys: all,
+    keys: ["keys", "tombstones", "ends", "facts"],
     args: ["entries", "channel", "sender"],
     parse: ([tag]) => (tag === "REVOKED" ? true : undefined),
   },
