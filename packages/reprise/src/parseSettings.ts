@@ -29,6 +29,9 @@ export interface SettingSources {
 /** Variables that are no settings: the configuration file's, the example shop's, and those of this project's test suites. */
 const otherVariables = /^REPRISE_(CONFIG$|DATA$|TEST_)/;
 
+/** Those who use the secrets refuse shorter ones as well. */
+const leastSecretBytes = 32;
+
 /** What is wrong with one setting, without its value. */
 class Unfit extends Error {}
 
@@ -101,12 +104,14 @@ function fromEnvironment(row: SettingRow, { env, readSecretFile }: SettingSource
   if (text !== undefined && text !== "") return fromText(variable, row.type, text);
   const path = row.type.kind === "secrets" ? env[`${variable}_FILE`] : undefined;
   if (path === undefined || path === "") return undefined;
+  let secrets: string;
   try {
-    return items(readSecretFile(path), "\n");
+    secrets = readSecretFile(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Unfit(`${variable}_FILE can't be read: ${reason}`);
   }
+  return checked(`${variable}_FILE`, row.type, items(secrets, "\n"));
 }
 
 function fromText(variable: string, type: SettingKind, text: string): unknown {
@@ -117,7 +122,7 @@ function fromText(variable: string, type: SettingKind, text: string): unknown {
       return checked(variable, type, text === "true" ? true : text === "false" ? false : text);
     case "list":
     case "secrets":
-      return items(text, ",");
+      return checked(variable, type, items(text, ","));
     case "counts":
       return checked(variable, type, Object.fromEntries(items(text, ",").map(pair)));
     default:
@@ -148,12 +153,14 @@ function items(text: string, separator: string): readonly string[] {
 /** The value, if it is of the setting's kind. */
 function checked(name: string, type: SettingKind, value: unknown): unknown {
   const refuse = (wanted: string): never => {
-    const shown = type.kind === "secrets" ? "" : `, not ${JSON.stringify(value)}`;
+    const isHidden = type.kind === "secrets" || (type.kind === "text" && type.isHidden === true);
+    const shown = isHidden ? "" : `, not ${JSON.stringify(value)}`;
     throw new Unfit(`${name} must be ${wanted}${shown}`);
   };
   switch (type.kind) {
     case "text":
-      return typeof value === "string" && value !== "" ? value : refuse("a text");
+      if (typeof value !== "string" || value === "") return refuse("a text");
+      return type.form?.pattern.test(value) === false ? refuse(type.form.words) : value;
     case "whole": {
       const { least, most } = type;
       const fits = Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
@@ -177,7 +184,11 @@ function checked(name: string, type: SettingKind, value: unknown): unknown {
     case "secrets": {
       const fits =
         Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "");
-      return fits ? value : refuse("a list of texts");
+      if (!fits) return refuse("a list of texts");
+      const isShort = (item: string): boolean => Buffer.byteLength(item) < leastSecretBytes;
+      return type.kind === "secrets" && value.some(isShort)
+        ? refuse(`secrets of at least ${leastSecretBytes} bytes each (openssl rand -base64 48)`)
+        : value;
     }
   }
 }

@@ -11,6 +11,7 @@ export interface Settings {
   readonly redisUrl?: string;
   readonly redisSentinels: readonly string[];
   readonly redisSentinelName?: string;
+  readonly redisSentinelPassword?: string;
   readonly redisCluster: readonly string[];
   readonly namespace: string;
   readonly dispatch: "pool" | "inline";
@@ -54,7 +55,13 @@ export interface Settings {
 
 /** How a setting is written and checked. */
 export type SettingKind =
-  | { readonly kind: "text" }
+  | {
+      readonly kind: "text";
+      /** What it must look like, and the words for that. */
+      readonly form?: { readonly pattern: RegExp; readonly words: string };
+      /** It may hold a password: no message shows it. */
+      readonly isHidden?: true;
+    }
   | { readonly kind: "whole"; readonly least: number; readonly most: number }
   | { readonly kind: "duration" }
   | { readonly kind: "switch" }
@@ -79,6 +86,18 @@ export interface SettingRow {
 }
 
 const text: SettingKind = { kind: "text" };
+const redisUrl: SettingKind = {
+  kind: "text",
+  form: {
+    pattern: /^(rediss?:\/\/.|\/.)/,
+    words: "redis://host:port, rediss://host:port or the path of a socket",
+  },
+  isHidden: true,
+};
+const word: SettingKind = {
+  kind: "text",
+  form: { pattern: /^[\w.-]{1,64}$/, words: "1 to 64 of A-Z a-z 0-9 _ . -" },
+};
 const list: SettingKind = { kind: "list" };
 const secrets: SettingKind = { kind: "secrets" };
 const counts: SettingKind = { kind: "counts" };
@@ -101,11 +120,12 @@ type Cells = readonly [
 const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   serverFile: [text, undefined, undefined, "both", "The file whose default export is served, when the command names none."],
 
-  redisUrl: [text, undefined, undefined, "both", "The Redis that all processes share, such as `redis://127.0.0.1:6379` or `rediss://user:password@host:6380/0`. With Sentinels or a Cluster it gives user, password and TLS for those."],
+  redisUrl: [redisUrl, undefined, undefined, "both", "The Redis that all processes share, such as `redis://127.0.0.1:6379` or `rediss://user:password@host:6380/0`. With Sentinels or a Cluster it gives user, password and TLS for those."],
   redisSentinels: [list, undefined, [], "both", "Sentinels as `host:port`; the primary is asked from them."],
   redisSentinelName: [text, undefined, undefined, "both", "The name under which the Sentinels know the primary."],
+  redisSentinelPassword: [{ kind: "text", isHidden: true }, undefined, undefined, "both", "Of the Sentinels themselves, where they have one."],
   redisCluster: [list, undefined, [], "both", "Some nodes of a Redis Cluster as `host:port`; the others are found through them."],
-  namespace: [text, undefined, "reprise", "both", "First part of every key, queue and channel, and part of what request states are bound to."],
+  namespace: [word, undefined, "reprise", "both", "First part of every key, queue and channel, and part of what request states are bound to."],
 
   dispatch: [oneOf("pool", "inline"), undefined, "pool", "front", "Where handlers run: on workers, or in the front itself."],
   host: [text, undefined, "127.0.0.1", "front", "Address to bind. Others than loopback need `authenticate` in the served file, or `auth` set to `none`."],

@@ -83,9 +83,13 @@ async function openKeys(
 /** How the Redis is reached. With Sentinels or a Cluster, the URL only says as whom. */
 export function redisOptions(settings: Settings): RedisConnectionOptions {
   const { redisUrl, redisSentinels, redisSentinelName, redisCluster } = settings;
+  const { redisSentinelPassword } = settings;
   if (redisSentinels.length > 0 && redisSentinelName !== undefined) {
     const nodes = addresses("redisSentinels", redisSentinels, 26_379);
-    return { sentinel: { name: redisSentinelName, nodes, ...credentials(redisUrl) } };
+    const password =
+      redisSentinelPassword === undefined ? {} : { sentinelPassword: redisSentinelPassword };
+    const as = { ...credentials(redisUrl), ...password };
+    return { sentinel: { name: redisSentinelName, nodes, ...as } };
   }
   if (redisCluster.length > 0) {
     const nodes = addresses("redisCluster", redisCluster, 6379);

@@ -7,6 +7,8 @@ import { describe, expect, test } from "vitest";
 
 const redis = { REPRISE_REDIS_URL: "redis://127.0.0.1:6390" };
 
+const secret = "0123456789abcdef0123456789abcdef";
+
 interface Given {
   readonly env?: Readonly<Record<string, string>>;
   readonly file?: unknown;
@@ -69,17 +71,18 @@ describe("settings", () => {
   });
 
   test("take one text for a list of one in the file", () => {
-    const file = { requestStateKey: "s", allowedHosts: "mcp.example.com" };
+    const file = { requestStateKey: secret, allowedHosts: "mcp.example.com" };
     expect(parse({ file })).toMatchObject({
-      requestStateKey: ["s"],
+      requestStateKey: [secret],
       allowedHosts: ["mcp.example.com"],
     });
   });
 
   test("read secrets from a file, one a line, commas and all", () => {
     const env = { ...redis, REPRISE_KEY_ENCRYPTION_KEY_FILE: "keys" };
-    const secretFiles = { keys: "new,with a comma\nold\n" };
-    expect(parse({ env, secretFiles }).keyEncryptionKey).toEqual(["new,with a comma", "old"]);
+    const secretFiles = { keys: `${secret},with a comma\n${secret}\n` };
+    const expected = [`${secret},with a comma`, secret];
+    expect(parse({ env, secretFiles }).keyEncryptionKey).toEqual(expected);
   });
 
   test("take numbers by name from either", () => {
@@ -188,6 +191,20 @@ describe("a setting is refused", () => {
     const refusal = refusalOf({ file: { requestStateKey: [["hunter2"]], keyEncryptionKey: 7 } });
     expect(refusal).toContain("requestStateKey must be a list of texts");
     expect(refusal).not.toMatch(/hunter2|7/);
+  });
+
+  test.each([
+    [{ REPRISE_REQUEST_STATE_KEY: `${secret},short` }, "REPRISE_REQUEST_STATE_KEY"],
+    [{ REPRISE_JOB_ENCRYPTION_KEY_FILE: "f" }, "REPRISE_JOB_ENCRYPTION_KEY_FILE"],
+    [{ REPRISE_REDIS_URL: "http://user:short@host" }, "REPRISE_REDIS_URL"],
+  ])("without telling what may be one, in %j", (env, name) => {
+    const refusal = refusalOf({ env: { ...redis, ...env }, secretFiles: { f: "short" } });
+    expect(refusal).toContain(`${name} must be`);
+    expect(refusal).not.toContain("short");
+  });
+
+  test("when a namespace can't be part of a key", () => {
+    expect(refusalOf({ env: { ...redis, REPRISE_NAMESPACE: "a:b" } })).toContain("A-Z a-z 0-9");
   });
 
   test("when a secret's file can't be read", () => {
