@@ -9,16 +9,13 @@
  */
 import { MISMATCH_GRACE_MS, type RunHead, type RunOrigin, type RunWrite } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
-import { encodeHead, encodeOrigin, type HeadNotes } from "./headText.ts";
+import { encodeHead, encodeOrigin, type HeadNotes, KEPT_AHEAD_MS } from "./headText.ts";
 import { newsOf } from "./instanceChannel.ts";
 import type { Keys } from "./keys.ts";
 import type { WriteReply } from "./runScripts.ts";
 import * as scripts from "./runScripts.ts";
 import { runScript } from "./script.ts";
 import type { ServerTime } from "./storeClock.ts";
-
-/** What the keys of a run are kept for beyond its head's expiry. */
-const KEPT_AHEAD_MS = 60_000;
 
 /** What a write is made on. */
 export interface WrittenOn {
@@ -140,6 +137,9 @@ export class RunWriter {
   append(on: WrittenOn, write: RunWrite, renewal: boolean): Sent {
     const entries = encodeEntries(write);
     const notes = notesAfter(write.head, on.notes, entries);
+    // A journal that begins now has no expiry yet.
+    const begins = entries.length > 0 && on.head.entryCount === 0;
+    const isKept = notes.keptUntil === on.notes.keptUntil && !begins;
     return this.#sent(notes, () =>
       runScript(
         this.#client,
@@ -151,7 +151,7 @@ export class RunWriter {
           revision: on.revision,
           head: encodeHead(write.head, notes),
           leaseMs: this.#leaseMs,
-          keptUntil: notes.keptUntil === on.notes.keptUntil ? "" : notes.keptUntil,
+          keptUntil: isKept ? "" : notes.keptUntil,
           renewal: renewal ? "1" : "",
         },
         entries,
