@@ -36,15 +36,42 @@ const MOST = 10_000;
 const BLOCK_MS = 5_000;
 const BATCH = 256;
 
-/** Sends a mail. Rejects when Redis can't be reached. */
-export async function sendMail(
-  client: PoolRedis,
-  codec: JobCodec,
-  mailbox: string,
-  mail: Mail,
-): Promise<void> {
-  const text = JSON.stringify(codec.pack(mail));
-  await client.call("XADD", mailbox, "NOMKSTREAM", "MAXLEN", "~", MOST, "*", "m", text);
+/** Mails on their way out of a worker: those of one turn of the event loop go to a front as one entry, in their order. */
+export class Outbox {
+  readonly #client: PoolRedis;
+  readonly #codec: JobCodec;
+  readonly #log: Logger;
+  #waiting = new Map<string, string[]>();
+
+  constructor(client: PoolRedis, codec: JobCodec, log: Logger) {
+    this.#client = client;
+    this.#codec = codec;
+    this.#log = log;
+  }
+
+  /** Sends a mail, not waited for: what is lost is missed by its front (M3). */
+  send(mailbox: string, mail: Mail): void {
+    const text = JSON.stringify(this.#codec.pack(mail));
+    const waiting = this.#waiting.get(mailbox);
+    if (waiting !== undefined) {
+      waiting.push("m", text);
+      return;
+    }
+    if (this.#waiting.size === 0) setImmediate(() => this.#flush());
+    this.#waiting.set(mailbox, ["m", text]);
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    for (const [mailbox, fields] of waiting) {
+      this.#client
+        .call("XADD", mailbox, "NOMKSTREAM", "MAXLEN", "~", MOST, "*", ...fields)
+        .catch((error: unknown) => {
+          this.#log.warn({ err: error }, "mails to a front could not be sent");
+        });
+    }
+  }
 }
 
 /** A front's mailbox. */
@@ -123,14 +150,20 @@ export class Mailbox {
     }
   }
 
+  #open(text: string): void {
+    try {
+      this.#receive(this.#codec.unpack(JSON.parse(text)) as unknown as Mail);
+    } catch (error) {
+      this.#log.warn({ err: error }, "a mail of a worker could not be read");
+    }
+  }
+
   #deliver(entries: readonly StreamEntry[]): void {
     for (const [id, fields] of entries) {
       this.#last = id;
-      if (fields[0] !== "m" || fields[1] === undefined) continue;
-      try {
-        this.#receive(this.#codec.unpack(JSON.parse(fields[1])) as unknown as Mail);
-      } catch (error) {
-        this.#log.warn({ err: error }, "a mail of a worker could not be read");
+      for (let index = 0; index < fields.length; index += 2) {
+        const text = fields[index + 1];
+        if (fields[index] === "m" && text !== undefined) this.#open(text);
       }
     }
   }

@@ -2,7 +2,7 @@
  * A process that executes what fronts queue: BullMQ workers, one per queue, around one runtime.
  *
  * R1 A job is tried once: what becomes of a run that a worker did not finish is decided by its record, of a call by its front.
- * R2 A job's outcome is sent before BullMQ is told that the job is over, so a job that is gone without a mail is lost.
+ * R2 A job's outcome is sent when BullMQ is told that the job is over; whoever misses either looks twice before it counts as lost.
  * R3 `close` takes no more jobs, lets running ones end or hand over, and only then lets go of Redis.
  */
 import { randomUUID } from "node:crypto";
@@ -20,7 +20,7 @@ import { type Job, Worker } from "bullmq";
 import { GoneCalls } from "./goneCalls.ts";
 import { createJobCodec, type JobCodec } from "./jobCodec.ts";
 import { checkName, goneChannel, type QueueKeys, queueKeys } from "./keys.ts";
-import { type Mail, sendMail } from "./mails.ts";
+import { Outbox } from "./mails.ts";
 import { beat, type Membership, retire } from "./members.ts";
 import { sinkFor, type Wants } from "./notices.ts";
 import type { PoolConnection, PoolRedis } from "./redisPort.ts";
@@ -115,6 +115,7 @@ class RunningWorker implements PoolWorker {
   readonly #id = randomUUID();
   readonly #served: Served[] = [];
   readonly #listener: PoolRedis;
+  readonly #outbox: Outbox;
   readonly #gone = new GoneCalls();
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
@@ -126,6 +127,7 @@ class RunningWorker implements PoolWorker {
     this.#log = settings.logger ?? silentLogger;
     this.#codec = createJobCodec([settings.jobEncryptionKey ?? []].flat());
     this.#listener = settings.connection.duplicate();
+    this.#outbox = new Outbox(settings.connection.client, this.#codec, this.#log);
   }
 
   get running(): number {
@@ -206,28 +208,21 @@ class RunningWorker implements PoolWorker {
     const { id = "", name } = job;
     const { front, wants, job: content } = this.#codec.unpack(job.data) as unknown as Content;
     const { runtime } = this.#settings;
-    const sink = sinkFor(id, wants, (notice) => this.#send(front, notice));
+    const sink = sinkFor(id, wants, (notice) => this.#outbox.send(front, notice));
     this.#running += 1;
     try {
       if (name === "run") {
         await runtime.runQueued(content as RunJob, sink);
-        this.#send(front, { id, kind: "done" });
+        this.#outbox.send(front, { id, kind: "done" });
         return;
       }
       const sender = this.#gone.sender(id);
       const reply = await runtime.runCall(content as RemoteCall, sink, sender);
       this.#gone.forget(id);
-      this.#send(front, { id, kind: "reply", reply });
+      this.#outbox.send(front, { id, kind: "reply", reply });
     } finally {
       this.#running -= 1;
     }
-  }
-
-  /** Not waited for: one connection keeps the order, and a mail that is lost is missed by its front. */
-  #send(front: string, mail: Mail): void {
-    sendMail(this.#settings.connection.client, this.#codec, front, mail).catch((error: unknown) => {
-      this.#log.warn({ err: error, job: mail.id }, "a mail to a front could not be sent");
-    });
   }
 }
 

@@ -154,16 +154,21 @@ export class QueueFeed {
     }
   }
 
-  /** Which of the jobs nobody has: not in BullMQ any more, or active without a lock. Rejects when Redis can't be reached. */
+  /**
+   * Which of the jobs nobody has: not in BullMQ any more, or active without a lock. Those that are there expire from now on: not
+   * from the beginning, which would cost each job a command. Rejects when Redis can't be reached.
+   */
   async missing(ids: readonly string[]): Promise<readonly string[]> {
     const { client } = this.#connection;
     const found = await Promise.all(
       ids.map(async (id) => {
+        const job = this.keys.job(id);
         const [[exists, startedAt], lock] = await Promise.all([
-          client.call("HMGET", this.keys.job(id), "timestamp", "processedOn") as Promise<
+          client.call("HMGET", job, "timestamp", "processedOn") as Promise<
             readonly (string | null)[]
           >,
           client.call("EXISTS", this.keys.lock(id)),
+          client.call("PEXPIRE", job, JOB_LIFE_MS),
         ]);
         return exists === null || (startedAt !== null && lock === 0);
       }),
@@ -212,12 +217,7 @@ export class QueueFeed {
       ...(isAhead ? { lifo: true } : {}),
     });
     added.then(
-      () => {
-        job.added();
-        this.#connection.client
-          .call("PEXPIRE", this.keys.job(id), JOB_LIFE_MS)
-          .catch(() => undefined);
-      },
+      () => job.added(),
       (error: unknown) => {
         this.ended(id);
         job.failed(error);
