@@ -112,13 +112,29 @@ function duplicateOf(client: RedisClient): RedisClient {
   const copy =
     client instanceof Cluster
       ? client.duplicate([], { lazyConnect: false, redisOptions: { maxRetriesPerRequest: null } })
-      : client.duplicate({
-          lazyConnect: false,
-          maxRetriesPerRequest: null,
-          commandTimeout: undefined,
-        });
+      : subscribingQuietly(
+          client.duplicate({
+            lazyConnect: false,
+            maxRetriesPerRequest: null,
+            commandTimeout: undefined,
+          }),
+        );
   copy.on("error", () => undefined);
   return copy;
+}
+
+/**
+ * ioredis subscribes again by itself after a reconnect and keeps no hold of the promise: a client closed meanwhile would be an
+ * unhandled rejection, which ends the process. Whoever subscribes by a call of its own still gets the rejection.
+ */
+function subscribingQuietly(client: Redis): Redis {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (...call: Parameters<Redis["sendCommand"]>) => {
+    const [command] = call;
+    if (command.name === "subscribe") command.promise.catch(() => undefined);
+    return send(...call);
+  };
+  return client;
 }
 
 function weakest(findings: readonly RedisFindings[]): RedisFindings {

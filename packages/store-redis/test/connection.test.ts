@@ -68,4 +68,17 @@ describe("connectRedis", () => {
     await redis.restart();
     assert.equal(await client.get("kept"), "yes");
   });
+
+  test("ends no process when a subscription is refused after an outage", async () => {
+    const { client, duplicate } = await connected((await server()).url);
+    const subscriber = duplicate();
+    await subscriber.subscribe("news");
+    const again = new Promise((resolve) => subscriber.once("ready", resolve));
+    await client.call("ACL", "SETUSER", "default", "-subscribe");
+    await client.call("CLIENT", "KILL", "TYPE", "pubsub");
+    await again;
+    // Answered after the subscription that ioredis made by itself; a rejection that nobody holds would fail this run.
+    await subscriber.ping();
+    subscriber.disconnect();
+  });
 });
