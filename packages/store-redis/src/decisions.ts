@@ -8,7 +8,7 @@
  * D2 A conflict is decided anew, at most `MAX_TRIES` times; then it is STORE_UNAVAILABLE, and nothing was written.
  */
 import { RepriseError } from "@reprise/errors";
-import type { Transition, TransitionEnv } from "@reprise/runtime";
+import type { Lease, Transition, TransitionEnv } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import { isWord, type Keys } from "./keys.ts";
 import { EntriesWanted, type ReadRun, runOf } from "./readRun.ts";
@@ -55,19 +55,9 @@ export class Decisions {
     return { run: runOf(runId, reply, withEntries), now: time.note(reply.now) };
   }
 
-  /** What transition functions see of the store at `now`. @param waitingLimit of the principal that the decision is about */
-  env(now: number, waitingLimit?: number): TransitionEnv {
-    const { instance: holder, leaseMs, retentionMs } = this.#facts;
-    return {
-      now,
-      retentionMs,
-      holder,
-      newLease: () => ({ holder, until: now + leaseMs }),
-      isLeaseOver: (lease) => lease.until <= now,
-      // Of another machine's process nothing can be known but that its lease ends.
-      isGone: () => false,
-      waitingLimit: () => waitingLimit,
-    };
+  /** What transition functions see of the store at `now`. @param limit of waiting runs, if the decision's principal has reached it */
+  env(now: number, limit?: number): TransitionEnv {
+    return new StoreEnv(this.#facts, now, limit);
   }
 
   /**
@@ -94,6 +84,40 @@ export class Decisions {
       if (await write(run, decided)) return decided.reply;
     }
     throw overload(runId);
+  }
+}
+
+/** A class and no object of functions: one is made for every transition. */
+class StoreEnv implements TransitionEnv {
+  readonly now: number;
+  readonly retentionMs: number;
+  readonly holder: string;
+  readonly #leaseMs: number;
+  readonly #limit: number | undefined;
+
+  constructor(facts: DecisionFacts, now: number, limit: number | undefined) {
+    this.now = now;
+    this.retentionMs = facts.retentionMs;
+    this.holder = facts.instance;
+    this.#leaseMs = facts.leaseMs;
+    this.#limit = limit;
+  }
+
+  newLease(): Lease {
+    return { holder: this.holder, until: this.now + this.#leaseMs };
+  }
+
+  isLeaseOver(lease: Lease): boolean {
+    return lease.until <= this.now;
+  }
+
+  /** Of another machine's process nothing can be known but that its lease ends. */
+  isGone(): boolean {
+    return false;
+  }
+
+  waitingLimit(): number | undefined {
+    return this.#limit;
   }
 }
 

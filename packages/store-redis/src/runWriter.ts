@@ -64,7 +64,8 @@ export class RunWriter {
     const notes = notesAfter(head, undefined, entries);
     const goesOn = head.status === "running";
     const originText = encodeOrigin(origin);
-    const sent = this.#sent(notes, () =>
+    const sent = this.#sent(
+      notes,
       runScript(
         this.#client,
         scripts.createRun,
@@ -101,7 +102,8 @@ export class RunWriter {
     const before = this.#keys.ofRun(previous?.run.runId ?? runId);
     const gone = previous?.head;
     const originText = encodeOrigin(origin);
-    const sent = this.#sent(notes, () =>
+    const sent = this.#sent(
+      notes,
       runScript(
         this.#client,
         scripts.createKeyedRun,
@@ -140,7 +142,8 @@ export class RunWriter {
     // A journal that begins now has no expiry yet.
     const begins = entries.length > 0 && on.head.entryCount === 0;
     const isKept = notes.keptUntil === on.notes.keptUntil && !begins;
-    return this.#sent(notes, () =>
+    return this.#sent(
+      notes,
       runScript(
         this.#client,
         scripts.appendEntries,
@@ -168,7 +171,8 @@ export class RunWriter {
     const { head } = write;
     const entries = encodeEntries(write);
     const notes = notesAfter(head, on.notes, entries);
-    return this.#sent(notes, () =>
+    return this.#sent(
+      notes,
       runScript(
         this.#client,
         scripts.settleRun,
@@ -197,7 +201,8 @@ export class RunWriter {
     const again = head.epoch === on.head.epoch;
     const notes = notesAfter(head, on.notes, []);
     const waiter = head.waiters[0];
-    return this.#sent(notes, () =>
+    return this.#sent(
+      notes,
       runScript(this.#client, scripts.giveAttempt, this.#keys.ofRun(on.runId), {
         clock: this.#time.argument,
         runId: on.runId,
@@ -222,7 +227,8 @@ export class RunWriter {
 
   /** A request waits for the attempt that stands. */
   join(on: WrittenOn, waiterId: string): Sent {
-    return this.#sent(on.notes, () =>
+    return this.#sent(
+      on.notes,
       runScript(this.#client, scripts.joinAttempt, this.#keys.ofRun(on.runId), {
         clock: this.#time.argument,
         epoch: on.head.epoch,
@@ -232,8 +238,8 @@ export class RunWriter {
     );
   }
 
-  #sent(notes: HeadNotes, send: () => Promise<WriteReply>): Sent {
-    return { notes, reply: this.#noted(send()) };
+  #sent(notes: HeadNotes, sending: Promise<WriteReply>): Sent {
+    return { notes, reply: this.#noted(sending) };
   }
 
   async #noted(sending: Promise<WriteReply>): Promise<WriteReply> {
