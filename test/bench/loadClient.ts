@@ -4,10 +4,13 @@
  * Called by loadProcess.ts in a process of its own. Latencies are those of whole operations, from the first
  * byte written to the last one read. The first wrong reply or broken connection ends the run with its cause.
  */
-import { connect, type Socket } from "node:net";
+import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
+import { openAwakeableLoops } from "./awakeableLoops.ts";
+import { openSocket } from "./httpConnection.ts";
 import { HttpReplyReader } from "./httpReply.ts";
-import { type OperationSpec, operationFor } from "./operations.ts";
+import { type HttpSpec, type Operation, type OperationSpec, operationFor } from "./operations.ts";
 import { percentile } from "./stats.ts";
 
 /** What to send, and for how long. */
@@ -31,57 +34,33 @@ export interface LoadResult {
 /** Called at the begin and the end of the counted time, to take readings of the system under test. */
 export type OnEdge = (edge: "begin" | "end") => void;
 
+/** What loops tell when an operation is complete; true: begin the next one. */
+export type Completed = (startedMs: number) => boolean;
+
+/** Loops that are ready to run. */
+export interface OpenLoops {
+  /** Begins them all; each promise resolves when its loop has ended. */
+  run(completed: Completed): readonly Promise<void>[];
+  /** Breaks all connections. */
+  close(): void;
+}
+
 const firstId = 1_000_000_000;
 
 /** Runs a load to its end. */
 export async function runLoad(load: Load, onEdge: OnEdge = () => {}): Promise<LoadResult> {
-  const url = new URL(load.url);
-  const operation = operationFor(url, load.operation);
-  const sockets = await Promise.all(
-    Array.from({ length: load.concurrency }, () => open(Number(url.port), url.hostname)),
-  );
+  const { operation } = load;
+  const opened = await (operation.kind === "awakeable"
+    ? openAwakeableLoops(new URL(load.url), operation, load.concurrency)
+    : openHttpLoops(new URL(load.url), operation, load.concurrency));
   const latenciesMs: number[] = [];
-  let nextId = firstId;
   let counting = false;
   let stopped = false;
-
-  const loops = sockets.map(
-    (socket) =>
-      new Promise<void>((resolve, reject) => {
-        const reader = new HttpReplyReader();
-        let startedMs = 0;
-        let round = 0;
-        const begin = (): void => {
-          startedMs = performance.now();
-          round = 0;
-          socket.write(operation.first(nextId++));
-        };
-        socket.on("error", reject);
-        socket.on("close", () => reject(new Error("the server closed the connection")));
-        socket.on("data", (chunk: Buffer) => {
-          try {
-            const reply = reader.push(chunk);
-            if (reply === undefined) return;
-            round += 1;
-            const following = operation.next(reply, round, nextId);
-            if (following !== undefined) {
-              nextId += 1;
-              socket.write(following);
-              return;
-            }
-          } catch (error) {
-            reject(error instanceof Error ? error : new Error(String(error)));
-            return;
-          }
-          if (counting) latenciesMs.push(performance.now() - startedMs);
-          if (stopped) resolve();
-          else begin();
-        });
-        begin();
-      }),
-  );
-
   try {
+    const loops = opened.run((startedMs) => {
+      if (counting) latenciesMs.push(performance.now() - startedMs);
+      return !stopped;
+    });
     await Promise.race([pause(load.warmUpMs), failure(loops)]);
     onEdge("begin");
     counting = true;
@@ -100,25 +79,70 @@ export async function runLoad(load: Load, onEdge: OnEdge = () => {}): Promise<Lo
       p99Ms: percentile(ascending, 0.99),
     };
   } finally {
-    for (const socket of sockets) socket.destroy();
+    opened.close();
   }
+}
+
+/** One keep-alive connection a loop. */
+async function openHttpLoops(url: URL, spec: HttpSpec, concurrency: number): Promise<OpenLoops> {
+  const unique = randomBytes(16).toString("hex");
+  let nextId = firstId;
+  const sockets = await Promise.all(
+    Array.from({ length: concurrency }, () => openSocket(Number(url.port), url.hostname)),
+  );
+  return {
+    run: (completed) =>
+      sockets.map((socket) =>
+        runHttpLoop(socket, operationFor(url, spec, unique), () => nextId++, completed),
+      ),
+    close() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function runHttpLoop(
+  socket: Socket,
+  operation: Operation,
+  newId: () => number,
+  completed: Completed,
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const reader = new HttpReplyReader();
+    let startedMs = 0;
+    let round = 0;
+    const begin = (): void => {
+      startedMs = performance.now();
+      round = 0;
+      socket.write(operation.first(newId()));
+    };
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("the server closed the connection")));
+    socket.on("data", (chunk: Buffer) => {
+      try {
+        const reply = reader.push(chunk);
+        if (reply === undefined) return;
+        round += 1;
+        const following = operation.next(reply, round, newId());
+        if (following !== undefined) {
+          socket.write(following);
+          return;
+        }
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+      if (completed(startedMs)) begin();
+      else resolve();
+    });
+    begin();
+  });
 }
 
 /** Rejects with the first failing loop, and never resolves. */
 function failure(loops: readonly Promise<void>[]): Promise<never> {
   return new Promise((_resolve, reject) => {
     for (const loop of loops) loop.catch(reject);
-  });
-}
-
-function open(port: number, host: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host, noDelay: true });
-    socket.once("error", reject);
-    socket.once("connect", () => {
-      socket.off("error", reject);
-      resolve(socket);
-    });
   });
 }
 

@@ -6,9 +6,9 @@
 import { cpuMsOfMachine, cpuMsOfTree } from "./cpuTime.ts";
 import { type Load, type LoadResult, runLoad } from "./loadClient.ts";
 
-/** A load and the server whose CPU time is read at its edges. */
+/** A load and the processes of the server, whose CPU time is read at its edges. */
 export interface Job extends Load {
-  readonly serverPid: number;
+  readonly serverPids: readonly number[];
 }
 
 /** What one job saw. CPU times are those of the counted time alone. */
@@ -31,7 +31,7 @@ interface Reading {
 async function answer(job: Job): Promise<Answer> {
   const readings: Reading[] = [];
   try {
-    const result = await runLoad(job, () => readings.push(read(job.serverPid)));
+    const result = await runLoad(job, () => readings.push(read(job.serverPids)));
     const [begin, end] = readings;
     if (begin === undefined || end === undefined) throw new Error("a load without edges");
     const serverCpuMs = end.serverMs - begin.serverMs;
@@ -43,9 +43,9 @@ async function answer(job: Job): Promise<Answer> {
   }
 }
 
-function read(serverPid: number): Reading {
+function read(serverPids: readonly number[]): Reading {
   return {
-    serverMs: cpuMsOfTree(serverPid),
+    serverMs: serverPids.reduce((sum, pid) => sum + cpuMsOfTree(pid), 0),
     loadMs: cpuMsOfTree(process.pid),
     machineMs: cpuMsOfMachine(),
   };

@@ -4,13 +4,14 @@
 
 import type { Sample } from "./loadProcess.ts";
 import type { OperationSpec } from "./operations.ts";
-import type { LoadGenerator, ServerProcess } from "./processes.ts";
+import type { LoadGenerator } from "./processes.ts";
+import { freeze, type System, thaw } from "./systems.ts";
 
 /** One thing to measure. */
 export interface Case {
   /** Unique in its suite; shown in the report. */
   readonly name: string;
-  readonly server: ServerProcess;
+  readonly server: System;
   readonly url: string;
   readonly operation: OperationSpec;
   readonly concurrency: number;
@@ -34,23 +35,44 @@ export interface Measured {
   readonly samples: readonly Sample[];
 }
 
+/** How a suite wants its rounds. */
+export interface MeasureOptions {
+  /** Stop the processes of every system but the one that is loaded: idle ones of others take a seventh of the core. */
+  readonly freezeIdle?: boolean;
+}
+
 /** Warms every case up, then runs the rounds. `onProgress` gets one line per round. */
 export async function measure(
   cases: readonly Case[],
   load: LoadGenerator,
   timing: Timing,
   onProgress: (line: string) => void,
+  { freezeIdle = false }: MeasureOptions = {},
 ): Promise<readonly Measured[]> {
-  for (const each of cases) {
-    onProgress(`warm-up: ${each.name}`);
-    await load.run(job(each, timing.warmUpMs, settleMs));
-  }
-  const samples = cases.map((): Sample[] => []);
-  for (let round = 1; round <= timing.rounds; round += 1) {
-    onProgress(`round ${round} of ${timing.rounds}`);
-    for (const [index, each] of cases.entries()) {
-      samples[index]?.push(await load.run(job(each, settleMs, timing.durationMs)));
+  const systems = new Set(cases.map(({ server }) => server));
+  const run = async (each: Case, warmUpMs: number, durationMs: number): Promise<Sample> => {
+    if (freezeIdle) for (const system of systems) if (system !== each.server) freeze(system);
+    thaw(each.server);
+    try {
+      return await load.run(job(each, warmUpMs, durationMs));
+    } catch (cause) {
+      throw new Error(`case "${each.name}" failed`, { cause });
     }
+  };
+  const samples = cases.map((): Sample[] => []);
+  try {
+    for (const each of cases) {
+      onProgress(`warm-up: ${each.name}`);
+      await run(each, timing.warmUpMs, settleMs);
+    }
+    for (let round = 1; round <= timing.rounds; round += 1) {
+      onProgress(`round ${round} of ${timing.rounds}`);
+      for (const [index, each] of cases.entries()) {
+        samples[index]?.push(await run(each, settleMs, timing.durationMs));
+      }
+    }
+  } finally {
+    for (const system of systems) thaw(system);
   }
   return cases.map(({ name, concurrency }, index) => ({
     name,
@@ -70,6 +92,6 @@ function job(
     concurrency: each.concurrency,
     warmUpMs,
     durationMs,
-    serverPid: each.server.pid,
+    serverPids: each.server.pids,
   };
 }

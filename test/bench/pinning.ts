@@ -21,6 +21,13 @@ export function pinned(part: Part, command: readonly string[]): readonly string[
   return isPinned ? ["taskset", "-c", String(cores[part]), ...command] : command;
 }
 
+/** Pins a process that runs already, with its threads; what it starts later is pinned with it. */
+export function pinRunning(part: Part, pid: number): void {
+  if (!isPinned) return;
+  const run = spawnSync("taskset", ["-a", "-c", "-p", String(cores[part]), String(pid)]);
+  if (run.status !== 0) throw new Error(`process ${pid} could not be pinned: ${String(run.stderr)}`);
+}
+
 /** For the report. */
 export const pinningText: string = isPinned
   ? `servers on core ${cores.server}, load on core ${cores.load} (taskset)`

@@ -9,13 +9,21 @@ import { join } from "node:path";
 import type { CodeOrigin } from "./build.ts";
 import type { Answer, Job, Sample } from "./loadProcess.ts";
 import { type Part, pinned } from "./pinning.ts";
-import type { Ready } from "./servers/serverProcess.ts";
+import { type MemoryReply, memoryQuestion, type Ready } from "./servers/serverProcess.ts";
+import type { System } from "./systems.ts";
 
-/** A started server. */
-export interface ServerProcess {
-  readonly url: string;
-  readonly pid: number;
-  stop(): Promise<void>;
+/** A started server of one process. */
+export interface ServerProcess extends System {
+  /** Its memory after a full collection. Needs `--expose-gc`. */
+  memory(): Promise<MemoryReply>;
+}
+
+/** How a server is started. */
+export interface StartOptions {
+  /** Of node, for profiles. */
+  readonly nodeFlags?: readonly string[];
+  /** Of the server, behind its data directory. */
+  readonly args?: readonly string[];
 }
 
 /** The started load generator. */
@@ -28,16 +36,23 @@ export interface LoadGenerator {
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
 
-/**
- * Starts `servers/<name>` on a fresh data directory. `nodeFlags` go to node, for profiles.
- */
-export async function startServer(
+/** Starts `servers/<name>` on a fresh data directory. */
+export function startServer(
   code: CodeOrigin,
   name: string,
-  nodeFlags: readonly string[] = [],
+  options: StartOptions = {},
+): Promise<ServerProcess> {
+  return startNode(name, code.nodeArgs(`servers/${name}`), options);
+}
+
+/** Starts a server, given as node's arguments, on a fresh data directory. */
+export async function startNode(
+  name: string,
+  entry: readonly string[],
+  { nodeFlags = [], args = [] }: StartOptions = {},
 ): Promise<ServerProcess> {
   const data = await mkdtemp(join(tmpdir(), "reprise-bench-"));
-  const child = start("server", [...nodeFlags, ...code.nodeArgs(`servers/${name}`), data]);
+  const child = start("server", [...nodeFlags, ...entry, data, ...args]);
   const stop = async (): Promise<void> => {
     await end(child);
     await rm(data, { recursive: true, force: true });
@@ -45,7 +60,12 @@ export async function startServer(
   try {
     const { url } = await message<Ready>(child, startTimeoutMs);
     if (child.pid === undefined) throw new Error(`server "${name}" has no process`);
-    return { url, pid: child.pid, stop };
+    const memory = (): Promise<MemoryReply> => {
+      const reply = message<MemoryReply>(child, startTimeoutMs);
+      child.send(memoryQuestion);
+      return reply;
+    };
+    return { url, pids: [child.pid], memory, stop };
   } catch (error) {
     await stop();
     throw new Error(`server "${name}" did not start`, { cause: error });

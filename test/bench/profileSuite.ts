@@ -47,7 +47,7 @@ async function load(
   context: SuiteContext,
 ): Promise<readonly Measured[]> {
   const flags = ["--cpu-prof", `--cpu-prof-dir=${directory}`];
-  const server = await startServer(context.code, "reprise", flags);
+  const server = await startServer(context.code, "reprise", { nodeFlags: flags });
   try {
     const cases = [{ name, server, url: server.url, operation, concurrency }];
     return await measure(cases, context.load, context.timing, context.onProgress);

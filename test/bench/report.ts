@@ -43,13 +43,19 @@ export function linesOf(result: SuiteResult): readonly string[] {
   return [
     `Suite ${result.suite}`,
     ...result.ratios.map((ratio) => `  ${ratioLine(ratio)}`),
-    "",
-    `  ${columns(["case", "ops/s", "least-greatest", "p50 ms", "p99 ms", "CPU us/op", "others"])}`,
-    ...result.measured.map((measured) => `  ${columns(figures(measured))}`),
+    ...(result.measured.length === 0 ? [] : table(result.measured)),
     "",
     ...result.limits.map((limit) => `  - ${limit}`),
     "",
     ...(result.notes ?? []),
+  ];
+}
+
+function table(all: readonly Measured[]): readonly string[] {
+  return [
+    "",
+    `  ${columns(["case", "ops/s", "least-greatest", "p50 ms", "p99 ms", "CPU us/op", "others"])}`,
+    ...all.map((measured) => `  ${columns(figures(measured))}`),
   ];
 }
 
@@ -64,13 +70,16 @@ export function conditionLines(conditions: Conditions): readonly string[] {
     "  ratios: median of the rounds' ratios, least to greatest",
     "  ops/s, p50 and p99 as seen by the client, median of the rounds; CPU us/op: time of the server's processes",
     "  per operation, in 10 ms ticks; others: cores used by other programs meanwhile, a measure of disturbance",
-    "  not measured: other machines, networks, TLS, several server processes, memory, larger messages",
+    "  not measured: other machines, networks, TLS, larger messages",
   ];
 }
 
 function ratioLine(ratio: Ratio): string {
   const { value, target } = ratio;
-  const range = `${text(value.median)} (${text(value.min)}-${text(value.max)})`;
+  const isOne = value.min === value.max;
+  const range = isOne
+    ? text(value.median)
+    : `${text(value.median)} (${text(value.min)}-${text(value.max)})`;
   const verdict = isMet(ratio);
   if (target === undefined || verdict === undefined) return `${ratio.name}: ${range}`;
   const aim = "atLeast" in target ? `at least ${target.atLeast}` : `at most ${target.atMost}`;
@@ -92,7 +101,7 @@ function figures({ name, samples }: Measured): string[] {
   ];
 }
 
-const widths = [34, 9, 16, 9, 9, 10, 7];
+const widths = [38, 9, 16, 9, 9, 10, 7];
 
 function columns(cells: readonly string[]): string {
   return cells
@@ -105,5 +114,6 @@ function columns(cells: readonly string[]): string {
 /** Three digits that matter. */
 function text(value: number): string {
   if (!Number.isFinite(value)) return "-";
-  return value >= 1000 ? value.toFixed(0) : value.toPrecision(3);
+  if (value === 0) return "0";
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : value.toPrecision(3);
 }

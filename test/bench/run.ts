@@ -1,27 +1,35 @@
 /**
- * `npm run bench [-- SUITE...] [--json FILE] [--rounds N] [--seconds S] [--source]`
+ * `npm run bench [-- SUITE...] [--json FILE] [--rounds N] [--seconds S] [--warm-up S] [--dialogues N] [--source]`
  *
- * Measures the suites named (`calls`, `steps`, `profile`; the first two when none is), prints ratios and
- * conditions, and writes every sample to FILE. Exits with 0 whatever the figures are: a slow machine is no defect.
+ * Measures the suites named (`calls`, `steps`, `redisSteps`, `pool`, `waiting`, `peers`, `profile`; all but the last
+ * two when none is), prints ratios and conditions, and writes every sample to FILE. Exits with 0 whatever the figures are: a slow machine is no defect.
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { prepareCode } from "./build.ts";
 import { callsSuite } from "./callsSuite.ts";
 import type { Timing } from "./measure.ts";
+import { peersSuite } from "./peersSuite.ts";
+import { poolSuite } from "./poolSuite.ts";
 import { startLoadGenerator } from "./processes.ts";
 import { profileSuite } from "./profileSuite.ts";
+import { redisStepsSuite } from "./redisStepsSuite.ts";
 import { conditionLines, conditionsOf, linesOf } from "./report.ts";
 import { stepsSuite } from "./stepsSuite.ts";
 import type { Suite, SuiteResult } from "./suite.ts";
+import { waitingSuite } from "./waitingSuite.ts";
 
 const suites: ReadonlyMap<string, Suite> = new Map([
   ["calls", callsSuite],
   ["steps", stepsSuite],
+  ["redisSteps", redisStepsSuite],
+  ["pool", poolSuite],
+  ["waiting", waitingSuite],
+  ["peers", peersSuite],
   ["profile", profileSuite],
 ]);
-/** Run when none is named. */
-const standard = ["calls", "steps"];
+/** Run when none is named: all but the one that installs other systems and the one that compares nothing. */
+const standard = ["calls", "steps", "redisSteps", "pool", "waiting"];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,6 +37,8 @@ const { values, positionals } = parseArgs({
     json: { type: "string" },
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "2" },
+    "warm-up": { type: "string", default: "4" },
+    dialogues: { type: "string", default: "10000" },
     source: { type: "boolean", default: false },
   },
 });
@@ -36,8 +46,9 @@ const { values, positionals } = parseArgs({
 const timing: Timing = {
   rounds: positive("rounds", values.rounds),
   durationMs: positive("seconds", values.seconds) * 1000,
-  warmUpMs: 4000,
+  warmUpMs: positive("warm-up", values["warm-up"]) * 1000,
 };
+const dialogues = positive("dialogues", values.dialogues);
 const wanted = positionals.length === 0 ? standard : positionals;
 const chosen = wanted.map((name) => {
   const suite = suites.get(name);
@@ -51,7 +62,9 @@ const load = startLoadGenerator(code);
 const results: SuiteResult[] = [];
 try {
   for (const suite of chosen) {
-    results.push(await suite({ code, load, timing, onProgress: (line) => console.error(line) }));
+    results.push(
+      await suite({ code, load, timing, dialogues, onProgress: (line) => console.error(line) }),
+    );
   }
 } finally {
   await load.stop();

@@ -9,6 +9,8 @@ export interface SuiteContext {
   readonly code: CodeOrigin;
   readonly load: LoadGenerator;
   readonly timing: Timing;
+  /** How many dialogues wait at once in the suite `waiting`. */
+  readonly dialogues: number;
   readonly onProgress: (line: string) => void;
 }
 

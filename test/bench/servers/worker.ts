@@ -1,0 +1,14 @@
+/**
+ * A worker on Redis. Arguments: a data directory (unused), the settings as the JSON of a configuration file.
+ */
+import { parseSettings, serveWorker } from "reprise/roles";
+import { benchServer } from "./definition.ts";
+import { announce } from "./serverProcess.ts";
+
+const [, text] = process.argv.slice(2);
+if (text === undefined) throw new RangeError("the second argument must be the settings");
+
+const readSecretFile = (): string => "";
+const settings = parseSettings({ env: {}, file: { name: "settings", text }, readSecretFile });
+const worker = await serveWorker(benchServer, settings);
+announce({ url: worker.probesUrl, close: () => worker.close() });
