@@ -25,7 +25,8 @@ export function pinned(part: Part, command: readonly string[]): readonly string[
 export function pinRunning(part: Part, pid: number): void {
   if (!isPinned) return;
   const run = spawnSync("taskset", ["-a", "-c", "-p", String(cores[part]), String(pid)]);
-  if (run.status !== 0) throw new Error(`process ${pid} could not be pinned: ${String(run.stderr)}`);
+  if (run.status !== 0)
+    throw new Error(`process ${pid} could not be pinned: ${String(run.stderr)}`);
 }
 
 /** For the report. */

@@ -2,7 +2,7 @@
  * Suite `pool`: a call through the pool beside a bare BullMQ job, add to completed, on Redis with either fsync setting.
  *
  * Both sides are an HTTP request to a front that gives a job to a worker in another process and answers when it is done; front,
- * worker and Redis share the servers' core. The bare side is fastify and BullMQ's own `waitUntilFinished`.
+ * worker and Redis share the servers' core. The bare side is fastify and BullMQ's own events, awaited by job id.
  */
 import { echoCall, jobPost, keyedStepsCall } from "./calls.ts";
 import type { Sample } from "./loadProcess.ts";
