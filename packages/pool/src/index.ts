@@ -1,6 +1,10 @@
 /**
  * @reprise/pool: handlers on workers instead of in the front.
  */
+export type { Waiting } from "./fairQueue.ts";
+export { FairQueue } from "./fairQueue.ts";
+export type { JobCodec, Packed } from "./jobCodec.ts";
+export { createJobCodec } from "./jobCodec.ts";
 export type { DispatcherQueueOptions, PoolDispatcherOptions } from "./poolDispatcher.ts";
 export { createPoolDispatcher } from "./poolDispatcher.ts";
 export type { PoolWorker, WorkerOptions, WorkerQueueOptions } from "./poolWorker.ts";

@@ -147,7 +147,10 @@ export class QueueFeed {
       }
       if (!hasJobs) return;
       this.#isMember = true;
-      this.#members = await beat(this.#connection.client, this.keys, this.#lifeMs, member);
+      const found = await beat(this.#connection.client, this.keys, this.#lifeMs, member);
+      // Workers that are all silent for a moment are busy sooner than gone: the feed must not dry up for that.
+      const concurrency = found.concurrency || this.#members.concurrency;
+      this.#members = { ...found, concurrency };
       this.#pump();
     } catch (error) {
       this.#log.warn({ err: error, queue: this.#name }, "Redis can't be asked who serves a queue");
@@ -194,9 +197,10 @@ export class QueueFeed {
       if (next === undefined) return;
       const isNew = !this.#fedPerCaller.has(next.principal);
       const isAhead = isNew && (this.#othersWent || this.#fed.size === this.#ahead);
-      // The last place is kept for a caller who has none.
       const room = this.#share - this.#fed.size;
-      if (room <= 0 || (room === 1 && !isNew && this.#share > 1)) return;
+      // The last place is kept for a caller who has none, where no worker idles for that.
+      const keepsOne = this.#share > Math.max(1, this.#members.concurrency);
+      if (room <= 0 || (room === 1 && keepsOne && !isNew)) return;
       this.#waiting.take();
       this.#feed(next, isAhead);
     }

@@ -1,13 +1,11 @@
 /**
  * The parts of the pool that need no Redis: lists by caller, packing, names.
  */
-import { createPoolDispatcher, startWorker } from "@reprise/pool";
+import { createJobCodec, createPoolDispatcher, FairQueue, startWorker } from "@reprise/pool";
 import { createStateSealer, ephemeralKeys } from "@reprise/request-state";
 import { createRuntime, defineServer } from "@reprise/runtime";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FairQueue } from "../src/fairQueue.ts";
-import { createJobCodec } from "../src/jobCodec.ts";
 
 const job = (principal: string, id: string, priority = 0) => ({ principal, id, priority });
 

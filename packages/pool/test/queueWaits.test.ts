@@ -25,7 +25,7 @@ describe("a queue", { timeout: 30_000 }, () => {
     });
     pool = await startPool({ tools: [say] });
     const front = await pool.front();
-    const connection = pool.connection();
+    const connection = await pool.connection();
     const wait = async (now?: number) =>
       (await queueWaits(connection, "reprise", ["default"], now))[0];
     expect(await wait()).toEqual({ queue: "default", waiting: 0, oldestMs: 0 });
@@ -45,7 +45,7 @@ describe("a queue", { timeout: 30_000 }, () => {
 
   test("that is named as no queue can be is refused", async () => {
     pool = await startPool({ tools: [] });
-    await expect(queueWaits(pool.connection(), "reprise", ["a:b"])).rejects.toMatchObject({
+    await expect(queueWaits(await pool.connection(), "reprise", ["a:b"])).rejects.toMatchObject({
       code: "CONFIG_INVALID",
     });
   });

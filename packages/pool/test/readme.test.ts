@@ -15,7 +15,7 @@ test("The README's example is the one that runs here", () => {
 
 test("The README's example answers through a worker", { timeout: 30_000 }, async () => {
   const pool = await startPool({});
-  const both = await startBoth(pool.connection(), () => pool.store.another());
+  const both = await startBoth(await pool.connection(), () => pool.store.another());
   expect(text(await callTool(both.front, "sum"))).toBe("It is 4.");
   await both.close();
   await pool.end();

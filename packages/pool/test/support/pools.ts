@@ -27,8 +27,8 @@ import {
   type ServerDefinition,
   silentLogger,
 } from "@reprise/runtime";
+import { connectRedis, type RedisConnection } from "@reprise/store-redis";
 import { createMemoryStore, type MemoryStore } from "@reprise/testing";
-import { Redis } from "ioredis";
 import { type RedisServer, startRedis } from "../../../../test/support/redisServer.ts";
 
 const sealer = createStateSealer({
@@ -45,6 +45,10 @@ export interface Person {
   onGone(listener: () => void): () => void;
   leave(): void;
 }
+
+type Client = RedisConnection["client"];
+/** The client of a single server. */
+type SingleClient = Exclude<Client, { readonly isCluster: true }>;
 
 /** A front: calls tools as a carrier does. */
 interface TestFront {
@@ -76,9 +80,9 @@ interface TestWorker {
 /** One pool under a test. */
 export interface TestPool {
   readonly redis: RedisServer;
-  readonly client: Redis;
+  readonly client: SingleClient;
   readonly store: MemoryStore;
-  connection(): PoolConnection;
+  connection(): Promise<PoolConnection>;
   front(options?: Partial<PoolDispatcherOptions>): Promise<TestFront>;
   worker(
     options?: Partial<WorkerOptions>,
@@ -93,48 +97,41 @@ export async function startPool(
   server: Partial<ServerDefinition>,
   logger: Logger = silentLogger,
 ): Promise<TestPool> {
-  const redis = await startRedis();
-  const clients: Redis[] = [];
-  const connect = (options: { readonly maxRetriesPerRequest: number | null }): Redis => {
-    const client = new Redis(redis.socket, {
-      ...options,
-      retryStrategy: () => 50,
-      // As the connection of the Redis store: a command never waits for ever.
-      ...(options.maxRetriesPerRequest === null ? {} : { commandTimeout: 5_000 }),
-    });
-    client.on("error", () => undefined);
-    clients.push(client);
-    return client;
-  };
-  const connection = (made: Redis[] = []): PoolConnection => {
-    const track = (client: Redis): Redis => {
-      made.push(client);
-      return client;
-    };
+  const redis = await startRedis({ port: 0 });
+  const closers: (() => Promise<void>)[] = [];
+  /** @param made every client of the connection, those that BullMQ duplicates included */
+  const connection = async (made: Pick<Client, "disconnect">[] = []): Promise<PoolConnection> => {
+    const opened = await connectRedis({ url: redis.url });
+    made.push(opened.client);
     return {
-      client: track(connect({ maxRetriesPerRequest: 20 })),
-      // BullMQ makes its blocking client of one of these: that one must be known here as well.
+      client: opened.client,
       duplicate: () => {
-        const client = track(connect({ maxRetriesPerRequest: null }));
-        const duplicate = client.duplicate.bind(client);
-        client.duplicate = (options) => track(duplicate(options));
-        return client;
+        const client = opened.duplicate();
+        made.push(client);
+        const duplicate = client.duplicate.bind(client) as (...args: never[]) => Client;
+        return Object.assign(client, {
+          duplicate: (...args: never[]) => {
+            const another = duplicate(...args);
+            made.push(another);
+            return another;
+          },
+        });
       },
     };
   };
   const store = createMemoryStore({ leaseMs: LEASE_MS });
-  const closers: (() => Promise<void>)[] = [];
   const definition = defineServer({ name: "tests", ...server });
   const common = { server: definition, sealer, sweep: false, logger, rateLimit: "none" } as const;
-  const client = connect({ maxRetriesPerRequest: null });
+  const clients: Pick<Client, "disconnect">[] = [];
+  const watching = await connectRedis({ url: redis.url });
   return {
     redis,
-    client,
+    client: watching.client as SingleClient,
     store,
-    connection,
+    connection: () => connection(clients),
     async front(options = {}) {
       const dispatcher = await createPoolDispatcher({
-        connection: connection(),
+        connection: await connection(clients),
         leaseMs: LEASE_MS,
         logger,
         ...options,
@@ -149,11 +146,11 @@ export async function startPool(
     },
     async worker(options = {}, runtimeOptions = {}) {
       const own = store.another();
-      const clientsOfIt: Redis[] = [];
+      const clientsOfIt: Pick<Client, "disconnect">[] = [];
       const runtime = createRuntime({ ...common, store: own, ...runtimeOptions });
       const pool = await startWorker({
         runtime,
-        connection: connection(clientsOfIt),
+        connection: await connection(clientsOfIt),
         leaseMs: LEASE_MS,
         concurrency: 4,
         logger,
@@ -162,6 +159,7 @@ export async function startPool(
       const close = (): Promise<void> => pool.close();
       let isDead = false;
       closers.push(async () => {
+        for (const one of clientsOfIt) clients.push(one);
         // A dead one's BullMQ would wait for Redis for ever.
         if (!isDead) await close();
       });
@@ -175,6 +173,7 @@ export async function startPool(
     async end() {
       await Promise.all(closers.map((close) => close()));
       for (const one of clients) one.disconnect();
+      await watching.close();
       await redis.stop();
     },
   };
