@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const msPerTick = 10;
 
-/** CPU milliseconds that a process and its living descendants have used so far, user and system. */
+/** CPU milliseconds that a process and its descendants have used so far, user and system; of the dead those waited for. */
 export function cpuMsOfTree(pid: number): number {
   try {
     let total = cpuMsOf(pid);
@@ -43,5 +43,7 @@ function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The second field is the command in parentheses and may hold spaces; counting begins after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  // utime, stime, and both of the children that ended and were waited for, or a database's total would shrink.
+  const ticks = fields.slice(11, 15).map(Number);
+  return ticks.reduce((sum, value) => sum + value, 0) * msPerTick;
 }

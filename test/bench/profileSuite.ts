@@ -1,6 +1,7 @@
 /**
  * Suite `profile`: where Reprise's CPU time goes, by operation. Runs only when named.
  *
+ * Operations named `redis` run on a front with the Redis store (appendfsync everysec), the others on the embedded store.
  * Each operation has a server process of its own under `node --cpu-prof`, so that profiles do not mix. The
  * figures are for finding what to improve; profiling slows the server, so they are compared with nothing.
  */
@@ -12,13 +13,25 @@ import { type CpuProfile, type ProfileSummary, type Share, summarize } from "./c
 import { type Measured, measure } from "./measure.ts";
 import type { OperationSpec } from "./operations.ts";
 import { startServer } from "./processes.ts";
+import { startFront, startPinnedRedis } from "./redisSystem.ts";
 import type { SuiteContext, SuiteResult } from "./suite.ts";
+import { joined, type System } from "./systems.ts";
 
-const operations: readonly { name: string; operation: OperationSpec; concurrency: number }[] = [
+interface Profiled {
+  readonly name: string;
+  readonly operation: OperationSpec;
+  readonly concurrency: number;
+  readonly onRedis?: boolean;
+}
+
+const operations: readonly Profiled[] = [
   { name: "call c64", operation: echoCall, concurrency: 64 },
   { name: "confirm repeatable c64", operation: confirmRepeatable, concurrency: 64 },
   { name: "confirm once c64", operation: confirmOnce, concurrency: 64 },
   { name: "5 steps c1", operation: stepsCall(5), concurrency: 1 },
+  { name: "redis 1 step c64", operation: stepsCall(1), concurrency: 64, onRedis: true },
+  { name: "redis 21 steps c64", operation: stepsCall(21), concurrency: 64, onRedis: true },
+  { name: "redis confirm once c64", operation: confirmOnce, concurrency: 64, onRedis: true },
 ];
 
 /** How many lines of each list are shown. */
@@ -42,17 +55,29 @@ export async function profileSuite(context: SuiteContext): Promise<SuiteResult> 
 }
 
 async function load(
-  { name, operation, concurrency }: (typeof operations)[number],
+  { name, operation, concurrency, onRedis = false }: Profiled,
   directory: string,
   context: SuiteContext,
 ): Promise<readonly Measured[]> {
   const flags = ["--cpu-prof", `--cpu-prof-dir=${directory}`];
-  const server = await startServer(context.code, "reprise", { nodeFlags: flags });
+  const server = await (onRedis
+    ? startOnRedis(context, flags)
+    : startServer(context.code, "reprise", { nodeFlags: flags }));
   try {
     const cases = [{ name, server, url: server.url, operation, concurrency }];
     return await measure(cases, context.load, context.timing, context.onProgress);
   } finally {
     await server.stop();
+  }
+}
+
+async function startOnRedis({ code }: SuiteContext, nodeFlags: readonly string[]): Promise<System> {
+  const redis = await startPinnedRedis("everysec");
+  try {
+    return joined(await startFront(code, redis, "inline", {}, nodeFlags), redis);
+  } catch (failure) {
+    await redis.stop();
+    throw failure;
   }
 }
 

@@ -58,9 +58,10 @@ export function startFront(
   redis: RedisPart,
   dispatch: "inline" | "pool",
   more: MoreSettings = {},
+  nodeFlags: readonly string[] = [],
 ): Promise<ServerProcess> {
   const settings = { redisUrl: redis.redisUrl, port: 0, dispatch, ...more };
-  return startRole(code, "front", settings);
+  return startRole(code, "front", settings, nodeFlags);
 }
 
 /** Starts a worker of Reprise. */
@@ -78,7 +79,8 @@ function startRole(
   code: CodeOrigin,
   role: "front" | "worker",
   settings: object,
+  nodeFlags: readonly string[] = [],
 ): Promise<ServerProcess> {
   const args = [JSON.stringify(settings)];
-  return startServer(code, role, { args, nodeFlags: ["--expose-gc"] });
+  return startServer(code, role, { args, nodeFlags: ["--expose-gc", ...nodeFlags] });
 }
