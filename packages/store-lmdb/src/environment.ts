@@ -12,15 +12,17 @@
  *    transactions, which could be aborted alone: LMDB's merge of a child into its parent was seen to fail an assertion
  *    under load, which ends the process.
  * E3 One database a process and directory: lmdb-js blocks the thread when it opens a database that this process is
- *    writing, and the write waits for that same thread.
+ *    writing, and the write waits for that same thread. What other processes must not do meanwhile: gate.ts.
  * E4 A commit that takes longer than the limit is STORE_UNAVAILABLE: another process may be stopped while it holds the
  *    writer's lock. The transaction may still be made afterwards (P5).
  */
 import { randomBytes } from "node:crypto";
+import type { Server } from "node:net";
 import { RepriseError } from "@reprise/errors";
 import { open, type RootDatabase } from "lmdb";
 import { checkDatabaseFile, databaseFile } from "./databaseFile.ts";
 import { unusable } from "./fileSystem.ts";
+import { join, type Pausing, whileAlone, whileQuiet } from "./gate.ts";
 import { LAYOUT_FORMAT, layoutKey, stateSecretKey } from "./keys.ts";
 import type { FileSystemProbe } from "./ports.ts";
 import { asStoreError } from "./storeErrors.ts";
@@ -37,11 +39,17 @@ const SECRET_BYTES = 32;
 const LOW_DISK_BYTES = 16 * 1024 * 1024;
 
 /** An open database and who uses it. */
-export class Environment {
+export class Environment implements Pausing {
   readonly directory: string;
   readonly database: TextDatabase;
   readonly #probe: FileSystemProbe;
   #users = 0;
+  #member: Server | undefined;
+  #commits = 0;
+  #pauses = 0;
+  #resumed: Promise<void> = Promise.resolve();
+  #onResumed: () => void = () => {};
+  readonly #onQuiet: (() => void)[] = [];
   #layoutChecked: Promise<void> | undefined;
 
   private constructor(directory: string, database: TextDatabase, probe: FileSystemProbe) {
@@ -63,12 +71,14 @@ export class Environment {
     ) {
       await closing;
     }
-    let environment = environments.get(directory);
-    if (environment === undefined) {
-      const database = openDatabase(directory, maxBytes, probe);
-      environment = new Environment(directory, database, probe);
-      environments.set(directory, environment);
+    let opening = environments.get(directory);
+    if (opening === undefined) {
+      opening = whileAlone(directory, () => Environment.#enter(directory, maxBytes, probe));
+      environments.set(directory, opening);
+      const forget = (): boolean => environments.delete(directory);
+      opening.catch(forget);
     }
+    const environment = await opening;
     environment.#users += 1;
     try {
       environment.#layoutChecked ??= environment.#checkLayout();
@@ -78,6 +88,39 @@ export class Environment {
       throw failure;
     }
     return environment;
+  }
+
+  static async #enter(
+    directory: string,
+    maxBytes: number,
+    probe: FileSystemProbe,
+  ): Promise<Environment> {
+    const database = await whileQuiet(directory, () => openDatabase(directory, maxBytes, probe));
+    const environment = new Environment(directory, database, probe);
+    try {
+      environment.#member = await join(directory, environment);
+    } catch (failure) {
+      await database.close();
+      throw failure;
+    }
+    return environment;
+  }
+
+  /** Begins no more commits; resolves when none is under way (gate.ts). */
+  pause(): Promise<void> {
+    if (this.#pauses === 0) {
+      this.#resumed = new Promise((resolve) => {
+        this.#onResumed = resolve;
+      });
+    }
+    this.#pauses += 1;
+    if (this.#commits === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onQuiet.push(resolve));
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.#onResumed();
   }
 
   /** Runs `decide` in a write transaction; its value once that is on the disk. */
@@ -133,7 +176,10 @@ export class Environment {
     this.#users -= 1;
     if (this.#users > 0) return;
     environments.delete(this.directory);
-    const closing = this.database.close();
+    const closing = whileAlone(this.directory, async () => {
+      await this.database.close();
+      this.#member?.close();
+    });
     closings.set(this.directory, closing);
     try {
       await closing;
@@ -144,8 +190,10 @@ export class Environment {
 
   /** Apart from the race, so that a failure that comes too late is looked at all the same. */
   async #commit<Value>(decide: () => Value): Promise<Value> {
+    while (this.#pauses > 0) await this.#resumed;
     // A spoiled commit fails with an error of its own, which says less than the refused put.
     let refused: unknown;
+    this.#commits += 1;
     try {
       return await this.database.transaction(() => {
         try {
@@ -157,6 +205,9 @@ export class Environment {
       });
     } catch (failure) {
       throw await this.errorOf(refused ?? failure);
+    } finally {
+      this.#commits -= 1;
+      if (this.#commits === 0) for (const tell of this.#onQuiet.splice(0)) tell();
     }
   }
 
@@ -175,7 +226,7 @@ export class Environment {
   }
 }
 
-const environments = new Map<string, Environment>();
+const environments = new Map<string, Promise<Environment>>();
 const closings = new Map<string, Promise<void>>();
 
 function openDatabase(directory: string, maxBytes: number, probe: FileSystemProbe): TextDatabase {

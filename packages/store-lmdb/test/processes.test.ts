@@ -2,13 +2,17 @@
  * Real processes on one directory: killed, stopped, racing, out of disk.
  */
 import assert from "node:assert/strict";
+import { nameOf } from "@reprise/journal";
 import { describe, test } from "vitest";
+import { longRun } from "../../../test/support/config.ts";
 import { completed, creation, known, progress } from "./support/inputs.ts";
 import { remoteStore } from "./support/remoteStore.ts";
 import { freshDirectory, openStore } from "./support/stores.ts";
 
 /** Far longer than any test: what ends such a lease is not its time. */
 const LONG_LEASE_MS = 3_600_000;
+/** Each open comes between two commits at another moment. */
+const opens = longRun ? 1000 : 60;
 const noSignal = new AbortController().signal;
 
 describe("several processes on one directory", { timeout: 120_000 }, () => {
@@ -90,6 +94,22 @@ describe("several processes on one directory", { timeout: 120_000 }, () => {
       assert.equal((await store.claimKnown(known(runId, "w2"))).tag, "CLAIMED");
       await store.close();
     }
+  });
+
+  test("what was acknowledged stays while other processes open and close the store", async () => {
+    const directory = freshDirectory();
+    const remote = await remoteStore({ directory, leaseMs: LONG_LEASE_MS });
+    await remote.call("createRun", creation("run1"));
+    await remote.flood({ runId: "run1", epoch: 1, token: "token-run1" }, 1);
+    for (let opened = 0; opened < opens; opened += 1) {
+      const store = await openStore({ directory });
+      await store.close();
+    }
+    await remote.kill();
+    const record = await (await openStore({ directory })).load("run1");
+    const names = record?.entries.map((entry) => nameOf(entry)) ?? [];
+    const acknowledged = Array.from({ length: remote.acknowledged() - 1 }, (_, at) => `s${at + 2}`);
+    assert.deepEqual(names.slice(0, acknowledged.length), acknowledged);
   });
 
   test("a stopped process whose lease ran out finds its record refused when it goes on", async () => {
