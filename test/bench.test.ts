@@ -187,6 +187,43 @@ describe("the load client", () => {
     expect(ids.size).toBe(requests);
   });
 
+  test("gives a fresh argument another value in every operation, and the same one to its retry", async () => {
+    const keys: (readonly [string, boolean])[] = [];
+    const url = await serving((request, response) => {
+      let text = "";
+      request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      request.on("end", () => {
+        const { id, params } = JSON.parse(text) as { id: number; params: Record<string, unknown> };
+        const isRetry = "requestState" in params;
+        keys.push([(params["arguments"] as { key: string }).key, isRetry]);
+        const result = isRetry
+          ? { content: [{ type: "text", text: "done" }] }
+          : { inputRequests: { sure: {} }, requestState: "sealed" };
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      });
+    });
+    const keyed = { ...confirm, args: { other: 1 }, fresh: "key" };
+    await runLoad(load(url, keyed, 1));
+    await runLoad(load(url, keyed, 1));
+    const firsts = keys.filter(([, isRetry]) => !isRetry).map(([key]) => key);
+    const retries = keys.filter(([, isRetry]) => isRetry).map(([key]) => key);
+    expect(retries).toEqual(firsts);
+    expect(new Set(firsts).size).toBe(firsts.length);
+    expect(Math.min(...firsts.map((key) => key.length))).toBeGreaterThanOrEqual(32);
+  });
+
+  test("posts to where the first reply points, and counts both as one operation", async () => {
+    const paths: (string | undefined)[] = [];
+    const url = await serving((request, response) => {
+      paths.push(request.url);
+      response.end(request.url === "/mcp" ? "/answer/7" : "done");
+    });
+    const result = await runLoad(load(url, { kind: "postTwice", text: "done" }, 1));
+    expect(paths.slice(0, 4)).toEqual(["/mcp", "/answer/7", "/mcp", "/answer/7"]);
+    expect(result.operations).toBeLessThanOrEqual(paths.length / 2);
+  });
+
   test.each<[string, RequestListener]>([
     ["a refusal", (_request, response) => response.writeHead(503).end("no")],
     ["another body", (_request, response) => response.end("no")],
