@@ -13,7 +13,7 @@ import type { StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
 
 /** An attempt of this process, as a drain sees it. */
-export interface RunningAttempt extends LiveMember {
+interface RunningAttempt extends LiveMember {
   stop(reason?: RepriseError): void;
 }
 
