@@ -46,3 +46,12 @@ export const warningWithoutRepeatable = {
   scenario: "input-required-result-ignore-extra-params",
   check: "sep-2322-ignore-unexpected-params",
 };
+
+/**
+ * Checks that wait 500 or 600 ms for a call's answer. A call whose worker is killed is made again, but only when the lease
+ * has shown that the worker is dead: no answer comes that soon.
+ */
+export const timeLimited: ReadonlySet<string> = new Set([
+  "sep-2575-server-no-log-without-loglevel",
+  "sep-2575-http-server-no-independent-requests-on-stream",
+]);

@@ -5,8 +5,9 @@
  * that tool at its default: exactly one warning, which shows that the first run's green came from the option
  * and that nothing else depends on it.
  */
-import { expectedSkips, notRun, warningWithoutRepeatable } from "./expectations.ts";
+import { warningWithoutRepeatable } from "./expectations.ts";
 import { startFixture } from "./fixtureProcess.ts";
+import { describe, printVerdict } from "./printVerdict.ts";
 import { requiredServerScenarios, revision, runServerSuite } from "./suite.ts";
 import { complaints, type Finding, judge, type Verdict } from "./verdict.ts";
 
@@ -57,29 +58,4 @@ function complaintsOfSecondRun(found: readonly Finding[]): string[] {
   const others = found.filter((finding) => !expected(finding)).map(describe);
   if (found.filter(expected).length === 1) return others;
   return [...others, `${scenario} ${check} did not warn once`];
-}
-
-/** Prints the table of a verdict: scenarios, skipped checks, what was not judged and not run. */
-function printVerdict(verdict: Verdict): void {
-  for (const { outcome, complaints: found } of verdict.scenarios) {
-    const counts = new Map<string, number>();
-    for (const { status } of outcome.checks) counts.set(status, (counts.get(status) ?? 0) + 1);
-    const summary = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
-    console.log(
-      `  ${found.length === 0 ? "ok  " : "FAIL"} ${outcome.scenario.padEnd(48)} ${summary}`,
-    );
-    for (const finding of found) console.log(`         ${describe(finding)}`);
-  }
-  console.log("  Skipped checks:");
-  for (const id of verdict.skipped) {
-    console.log(`    ${id}: ${expectedSkips.get(id) ?? "NOT EXPECTED"}`);
-  }
-  for (const finding of verdict.skipComplaints) console.log(`  FAIL ${describe(finding)}`);
-  console.log("  Not judged or not run:");
-  for (const { scenario, reason } of verdict.unjudged) console.log(`    ${scenario}: ${reason}`);
-  for (const { name, reason } of notRun) console.log(`    ${name}: ${reason}`);
-}
-
-function describe({ scenario, check, text }: Finding): string {
-  return `${scenario} ${check}: ${text}`;
 }

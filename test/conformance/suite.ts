@@ -1,7 +1,7 @@
 /**
  * Runs the pinned MCP conformance suite against a server and reads what it recorded.
  *
- * Called by runServer.ts. Judges nothing: it gives back every check of every scenario, because the suite's own
+ * Called by the legs that judge a server. Judges nothing: it gives back every check of every scenario, because the suite's own
  * exit code lets warnings pass and counts a scenario that was skipped as fine.
  */
 import { spawn } from "node:child_process";
@@ -30,6 +30,12 @@ export interface ScenarioOutcome {
   readonly checks: readonly Check[];
 }
 
+/** A scenario and when it ran, in ms since the epoch. The suite runs one after another. */
+export interface TimedOutcome extends ScenarioOutcome {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 const require = createRequire(import.meta.url);
 const suiteEntry = require.resolve("@modelcontextprotocol/conformance/dist/index.js");
 const shimUrl = pathToFileURL(fileURLToPath(new URL("./fsGlobSync.mjs", import.meta.url))).href;
@@ -52,7 +58,7 @@ export async function requiredServerScenarios(): Promise<readonly string[]> {
 }
 
 /** Runs the revision's server requirements against `url`; rejects when the suite itself breaks. */
-export async function runServerSuite(url: string): Promise<readonly ScenarioOutcome[]> {
+export async function runServerSuite(url: string): Promise<readonly TimedOutcome[]> {
   const directory = await mkdtemp(join(tmpdir(), "reprise-conformance-"));
   try {
     const output = await runSuite([
@@ -90,17 +96,29 @@ function runSuite(args: readonly string[]): Promise<string> {
   });
 }
 
-async function readOutcomes(directory: string): Promise<ScenarioOutcome[]> {
-  const outcomes: ScenarioOutcome[] = [];
-  for (const name of (await readdir(directory)).sort()) {
-    const scenario = /^server-(.+)-\d{4}-\d{2}-\d{2}T/.exec(name)?.[1];
-    if (scenario === undefined) continue;
-    const recorded: unknown = JSON.parse(
-      await readFile(join(directory, name, "checks.json"), "utf8"),
-    );
-    outcomes.push({ scenario, checks: parseChecks(scenario, recorded) });
-  }
-  return outcomes;
+async function readOutcomes(directory: string): Promise<TimedOutcome[]> {
+  const endedMs = Date.now();
+  const names = await readdir(directory);
+  const folders = names.map(parseFolder).filter((folder) => folder !== undefined);
+  folders.sort((one, other) => one.fromMs - other.fromMs);
+  return await Promise.all(
+    folders.map(async ({ name, scenario, fromMs }, place) => {
+      const text = await readFile(join(directory, name, "checks.json"), "utf8");
+      const checks = parseChecks(scenario, JSON.parse(text));
+      return { scenario, checks, fromMs, untilMs: folders[place + 1]?.fromMs ?? endedMs };
+    }),
+  );
+}
+
+/** A scenario's folder is named by it and by the moment of its start. */
+function parseFolder(
+  name: string,
+): { readonly name: string; readonly scenario: string; readonly fromMs: number } | undefined {
+  const [, scenario, day, hour, minute, second] =
+    /^server-(.+)-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d-\d{3})Z$/.exec(name) ?? [];
+  if (scenario === undefined || second === undefined) return undefined;
+  const fromMs = Date.parse(`${day}T${hour}:${minute}:${second.replace("-", ".")}Z`);
+  return { name, scenario, fromMs };
 }
 
 function parseChecks(scenario: string, recorded: unknown): Check[] {

@@ -57,7 +57,8 @@ export function complaints(verdict: Verdict): readonly Finding[] {
   ];
 }
 
-function complaintsOf({ scenario, checks }: ScenarioOutcome): Finding[] {
+/** The warnings and failures of one scenario. */
+export function complaintsOf({ scenario, checks }: ScenarioOutcome): Finding[] {
   // A scenario without checks has proved nothing: it did not run, or it gave up before its first check.
   if (checks.length === 0) return [{ scenario, check: "-", text: "recorded no check" }];
   return checks

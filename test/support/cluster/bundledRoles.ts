@@ -15,8 +15,11 @@ export interface BundledRoles {
   remove(): void;
 }
 
-/** Bundles role/main.ts as it is now. */
-export async function bundleRoles(): Promise<BundledRoles> {
+/** A role with the shop. */
+const shopRole = "test/support/cluster/role/main.ts";
+
+/** Bundles a role program as it is now; `entry` is its path from the root, by default the shop's. */
+export async function bundleRoles(entry: string = shopRole): Promise<BundledRoles> {
   // Below node_modules: native modules stay outside of the bundle and are looked up from there.
   const folder = path.join(root, `node_modules/.cache/reprise-roles/${process.pid}`);
   const file = path.join(folder, "src/role.mjs");
@@ -25,7 +28,7 @@ export async function bundleRoles(): Promise<BundledRoles> {
   const lua = path.join(root, "packages/store-redis/lua");
   cpSync(lua, path.join(folder, "lua"), { recursive: true });
   await build({
-    entryPoints: [path.join(root, "test/support/cluster/role/main.ts")],
+    entryPoints: [path.join(root, entry)],
     outfile: file,
     bundle: true,
     platform: "node",

@@ -1,0 +1,120 @@
+/**
+ * The legs `cluster` and `cluster-killed` of `npm run conformance`: the revision's server requirements through nginx, round
+ * robin over three fronts, with two workers.
+ *
+ * `cluster` demands what the leg of a single server demands. `cluster-killed` lets the suite pass again and again while
+ * a front and a worker are killed every 3 s: disturbance.ts says what a kill excuses. The suite's client can't send a request
+ * again, as a client of MCP has to: so a scenario of which the kill took a request is told, and repeated.
+ */
+import { type ClusterTarget, startClusterTarget } from "./clusterTarget.ts";
+import { type Explained, explain } from "./disturbance.ts";
+import { alsoJudged } from "./expectations.ts";
+import { type Kill, type Killing, startKilling } from "./killing.ts";
+import { describe, printVerdict } from "./printVerdict.ts";
+import type { LegCount } from "./runServer.ts";
+import { requiredServerScenarios, revision, runServerSuite, type TimedOutcome } from "./suite.ts";
+import { complaints, judge, type Verdict } from "./verdict.ts";
+
+/** A scenario that is hit in all of these is not just unlucky. */
+const mostPasses = 8;
+
+/** Runs the leg without any disturbance. */
+export async function runCluster(): Promise<LegCount> {
+  console.log(`Server requirements of ${revision}, 3 fronts behind nginx, 2 workers`);
+  return await withTarget(async (target) => {
+    const required = await requiredServerScenarios();
+    const verdict = judge(await runServerSuite(target.cluster.url), required);
+    printVerdict(verdict);
+    const idle = await idleFronts(target);
+    for (const name of idle) console.log(`  FAIL ${name} got no request`);
+    for (const { front, line } of target.cuts) console.log(`  FAIL ${front} ${line}`);
+    return count(verdict, [idle, target.cuts]);
+  });
+}
+
+/** Runs the leg in which members die. */
+export async function runClusterKilled(): Promise<LegCount> {
+  console.log(`The same while a front and a worker are killed every 3 s`);
+  return await withTarget(async (target) => {
+    const required = await requiredServerScenarios();
+    const judged = [...required, ...alsoJudged];
+    const passes: (readonly TimedOutcome[])[] = [];
+    const killing = startKilling(target.cluster);
+    let seen: Explained;
+    try {
+      do {
+        passes.push(await runServerSuite(target.cluster.url));
+        seen = explain(passes, judged, killing.kills, target.cuts);
+      } while (
+        passes.length < mostPasses &&
+        !(allDied(target, killing) && complaints(judge(seen.best, required)).length === 0)
+      );
+    } finally {
+      await killing.stop();
+    }
+    // Once more: the last kill, and what nginx said of it, may have been complete only now.
+    seen = explain(passes, judged, killing.kills, target.cuts);
+    const verdict = judge(seen.best, required);
+    printVerdict(verdict);
+    printDisturbance(passes.length, killing.kills, target, seen);
+    return count(verdict, [seen.unexplained, allDied(target, killing) ? [] : ["not all died"]]);
+  });
+}
+
+/** Whatever ends by itself fails the leg. */
+async function withTarget(leg: (target: ClusterTarget) => Promise<LegCount>): Promise<LegCount> {
+  const target = await startClusterTarget();
+  try {
+    const { passed, failed } = await leg(target);
+    for (const death of target.deaths) console.log(`  FAIL died: ${death}`);
+    return { passed, failed: failed + target.deaths.length };
+  } finally {
+    await target.stop();
+  }
+}
+
+/** Fronts that nginx sent nothing to: behind one front everything would be green. */
+async function idleFronts({ cluster }: ClusterTarget): Promise<readonly string[]> {
+  const metrics = await Promise.all(
+    cluster.fronts.map(async ({ url }) => await (await fetch(new URL("/metrics", url))).text()),
+  );
+  return cluster.fronts
+    .filter(
+      (_, place) =>
+        !/^reprise_front_requests_total\{method="tools\/call"/m.test(metrics[place] ?? ""),
+    )
+    .map(({ member }) => member.name);
+}
+
+function allDied({ cluster }: ClusterTarget, { kills }: Killing): boolean {
+  const members = [...cluster.fronts.map(({ member }) => member), ...cluster.workers];
+  return members.every(({ name }) => kills.some((kill) => kill.name === name));
+}
+
+function printDisturbance(
+  passes: number,
+  kills: readonly Kill[],
+  { cuts }: ClusterTarget,
+  { explained, unexplained }: Explained,
+): void {
+  const fronts = kills.filter(({ role }) => role === "front").length;
+  const away = kills.map(({ fromMs, backMs }) => backMs - fromMs);
+  console.log(
+    `  ${passes} passes, ${fronts} fronts and ${kills.length - fronts} workers killed, each away for ` +
+      `${Math.min(...away)} to ${Math.max(...away)} ms; ${cuts.length} requests cut`,
+  );
+  console.log("  What the kills explain, in scenarios that passed in another pass:");
+  for (const finding of explained) console.log(`    ${describe(finding)}`);
+  for (const finding of unexplained) console.log(`  FAIL ${describe(finding)}`);
+}
+
+/** Scenarios, the list of skipped checks, and further lists that must be empty count one each. */
+function count(verdict: Verdict, mustBeEmpty: readonly (readonly unknown[])[]): LegCount {
+  const failedScenarios = verdict.scenarios.filter((each) => each.complaints.length > 0).length;
+  const lists = [verdict.skipComplaints, ...mustBeEmpty];
+  const failedLists = lists.filter((list) => list.length > 0).length;
+  return {
+    passed: verdict.scenarios.length - failedScenarios + (lists.length - failedLists),
+    failed: failedScenarios + failedLists,
+  };
+}
