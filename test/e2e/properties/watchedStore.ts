@@ -51,6 +51,7 @@ export function watchedStore(
     claimFirst: (input) => claim("claimFirst", () => store.claimFirst(input)),
     claimRound: (input) => claim("claimRound", () => store.claimRound(input)),
     claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
+    claimQueued: (input) => through("claimQueued", () => store.claimQueued(input)),
     append: (ref, progress) =>
       transition("append", ref.runId, progress.entries, () => store.append(ref, progress)),
     endRound: (ref, progress, end) =>
