@@ -3,16 +3,17 @@
  * robin over three fronts, with two workers.
  *
  * `cluster` demands what the leg of a single server demands. `cluster-killed` lets the suite pass again and again while
- * a front and a worker are killed every 3 s: disturbance.ts says what a kill excuses. The suite's client can't send a request
- * again, as a client of MCP has to: so a scenario of which the kill took a request is told, and repeated.
+ * a front and a worker are killed every 3 s, by turns as it is and with requests sent again that a kill cut, as clients
+ * do. disturbance.ts says what a kill excuses in either.
  */
 import { type ClusterTarget, startClusterTarget } from "./clusterTarget.ts";
-import { type Explained, explain } from "./disturbance.ts";
+import { type Explained, explain, type Pass } from "./disturbance.ts";
 import { alsoJudged } from "./expectations.ts";
 import { type Kill, type Killing, startKilling } from "./killing.ts";
 import { describe, printVerdict } from "./printVerdict.ts";
 import type { LegCount } from "./runServer.ts";
-import { requiredServerScenarios, revision, runServerSuite, type TimedOutcome } from "./suite.ts";
+import { startSendAgain } from "./sendAgain.ts";
+import { requiredServerScenarios, revision, runServerSuite } from "./suite.ts";
 import { complaints, judge, type Verdict } from "./verdict.ts";
 
 /** A scenario that is hit in all of these is not just unlucky. */
@@ -34,29 +35,33 @@ export async function runCluster(): Promise<LegCount> {
 
 /** Runs the leg in which members die. */
 export async function runClusterKilled(): Promise<LegCount> {
-  console.log(`The same while a front and a worker are killed every 3 s`);
+  console.log("The same while a front and a worker are killed every 3 s");
   return await withTarget(async (target) => {
     const required = await requiredServerScenarios();
     const judged = [...required, ...alsoJudged];
-    const passes: (readonly TimedOutcome[])[] = [];
+    const passes: Pass[] = [];
+    const sendAgain = await startSendAgain(target.cluster.url);
     const killing = startKilling(target.cluster);
-    let seen: Explained;
+    const isShown = (): boolean =>
+      allDied(target, killing) &&
+      complaints(judge(explain(passes, judged, killing.kills, target.cuts).best, required))
+        .length === 0;
     try {
       do {
-        passes.push(await runServerSuite(target.cluster.url));
-        seen = explain(passes, judged, killing.kills, target.cuts);
-      } while (
-        passes.length < mostPasses &&
-        !(allDied(target, killing) && complaints(judge(seen.best, required)).length === 0)
-      );
+        const sentAgain = passes.length % 2 === 1;
+        const { url } = sentAgain ? sendAgain : target.cluster;
+        passes.push({ sentAgain, outcomes: await runServerSuite(url) });
+      } while (passes.length < 2 || (passes.length < mostPasses && !isShown()));
     } finally {
       await killing.stop();
+      await sendAgain.stop();
     }
-    // Once more: the last kill, and what nginx said of it, may have been complete only now.
-    seen = explain(passes, judged, killing.kills, target.cuts);
+    // What nginx said of the last kill may have come only now.
+    const seen = explain(passes, judged, killing.kills, target.cuts);
     const verdict = judge(seen.best, required);
     printVerdict(verdict);
     printDisturbance(passes.length, killing.kills, target, seen);
+    console.log(`  ${sendAgain.count} requests were sent again`);
     return count(verdict, [seen.unexplained, allDied(target, killing) ? [] : ["not all died"]]);
   });
 }
