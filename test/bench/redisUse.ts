@@ -23,7 +23,7 @@ export async function bytesByNoun(client: Redis): Promise<ReadonlyMap<string, nu
     const some = keys.slice(from, from + 1_000);
     const found = await Promise.all(some.map((key) => client.memory("USAGE", key)));
     for (const [index, bytes] of found.entries()) {
-      const noun = /^(?:\{[^}]*\}:)?([^:]*)/.exec(some[index] ?? "")?.[1] ?? "";
+      const noun = /^(?:.*\}:)?([^:]*)/.exec(some[index] ?? "")?.[1] ?? "";
       sums.set(noun, (sums.get(noun) ?? 0) + Number(bytes ?? 0));
     }
   }

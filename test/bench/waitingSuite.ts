@@ -18,8 +18,6 @@ import type { Ratio, SuiteContext, SuiteResult } from "./suite.ts";
 import { type System, stopAll } from "./systems.ts";
 import { keyArgument, question, workerConcurrency } from "./workload.ts";
 
-/** Opened and answered before anything is counted: until pools and compilers have settled. */
-const warmUpDialogues = 2_000;
 const connections = 32;
 /** How long the idle processes are watched. */
 const idleMs = 2_000;
@@ -45,12 +43,20 @@ interface Kind {
   readonly name: string;
   readonly spec: HttpSpec;
   readonly mostRedisBytes: number;
+  /** The author's own, beside those. */
+  readonly ownBytes: number;
 }
 
+/** What the author gave to each run: arguments and question. */
+const ownBytes = (key: string): number =>
+  JSON.stringify({ [keyArgument]: key }).length + question.length;
+/** As long as a fresh key is. */
+const freshKey = "k".repeat(42);
+
 const kinds: readonly Kind[] = [
-  { name: "repeatable", spec: confirmRepeatable, mostRedisBytes: 0 },
-  { name: "once", spec: confirmOnce, mostRedisBytes: 1024 },
-  { name: "once, keyed", spec: confirmKeyed, mostRedisBytes: 1024 },
+  { name: "repeatable", spec: confirmRepeatable, mostRedisBytes: 0, ownBytes: 0 },
+  { name: "once", spec: confirmOnce, mostRedisBytes: 1024, ownBytes: ownBytes("42") },
+  { name: "once, keyed", spec: confirmKeyed, mostRedisBytes: 1024, ownBytes: ownBytes(freshKey) },
 ];
 
 /** Measures the suite. */
@@ -97,22 +103,20 @@ function limitsOf(dialogues: number, redisVersion: string): readonly string[] {
   return [
     `${dialogues} of each kind at once, of one caller, opened over ${connections} connections that are closed before counting`,
     `one front, one worker of ${workerConcurrency}, Redis ${redisVersion} with appendfsync everysec`,
-    `bytes in Redis: growth of used_memory without buffers of clients and log, keys and indexes included, less the author's own ${ownBytes} bytes (arguments and question)`,
+    `bytes in Redis: growth of used_memory without buffers of clients and log, keys and indexes included, less the author's own: arguments and text of the question, ${ownBytes("42")} bytes, keyed ${ownBytes(freshKey)}`,
     "heaps after two full collections; resident memory shrinks late or never, so it is only told",
   ];
 }
 
-/** What the author gave to each run: arguments and question. */
-const ownBytes = JSON.stringify({ [keyArgument]: "42" }).length + question.length;
-
 async function wait(
-  { name, spec, mostRedisBytes }: Kind,
+  { name, spec, mostRedisBytes, ownBytes: own }: Kind,
   processes: Processes,
   dialogues: number,
 ): Promise<{ readonly ratios: readonly Ratio[]; readonly notes: readonly string[] }> {
   const { front, worker, redis } = processes;
   const url = new URL(front.url);
-  await answer(url, await open(url, spec, Math.min(warmUpDialogues, dialogues)));
+  // As many once before: until pools and compilers have settled, and what is remembered of a limited number is full.
+  await answer(url, await open(url, spec, dialogues));
   await pause(idleMs);
   const keysBefore = await bytesByNoun(redis);
   const before = await useOf(processes);
@@ -134,7 +138,6 @@ async function wait(
     value: { median: value, min: value, max: value },
     target: { atMost },
   });
-  const own = mostRedisBytes === 0 ? 0 : ownBytes;
   return {
     ratios: [
       figure("sockets of front and worker more than before", growth("sockets"), 0),
