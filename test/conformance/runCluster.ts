@@ -22,9 +22,9 @@ const mostPasses = 8;
 /** Runs the leg without any disturbance. */
 export async function runCluster(): Promise<LegCount> {
   console.log(`Server requirements of ${revision}, 3 fronts behind nginx, 2 workers`);
-  return await withTarget(async (target) => {
+  return await withTarget(async (target, signal) => {
     const required = await requiredServerScenarios();
-    const verdict = judge(await runServerSuite(target.cluster.url), required);
+    const verdict = judge(await runServerSuite(target.cluster.url, signal), required);
     printVerdict(verdict);
     const idle = await idleFronts(target);
     for (const name of idle) console.log(`  FAIL ${name} got no request`);
@@ -36,7 +36,7 @@ export async function runCluster(): Promise<LegCount> {
 /** Runs the leg in which members die. */
 export async function runClusterKilled(): Promise<LegCount> {
   console.log("The same while a front and a worker are killed every 3 s");
-  return await withTarget(async (target) => {
+  return await withTarget(async (target, signal) => {
     const required = await requiredServerScenarios();
     const judged = [...required, ...alsoJudged];
     const passes: Pass[] = [];
@@ -50,7 +50,7 @@ export async function runClusterKilled(): Promise<LegCount> {
       do {
         const sentAgain = passes.length % 2 === 1;
         const { url } = sentAgain ? sendAgain : target.cluster;
-        passes.push({ sentAgain, outcomes: await runServerSuite(url) });
+        passes.push({ sentAgain, outcomes: await runServerSuite(url, signal) });
       } while (passes.length < 2 || (passes.length < mostPasses && !isShown()));
     } finally {
       await killing.stop();
@@ -66,11 +66,20 @@ export async function runClusterKilled(): Promise<LegCount> {
   });
 }
 
-/** Whatever ends by itself fails the leg. */
-async function withTarget(leg: (target: ClusterTarget) => Promise<LegCount>): Promise<LegCount> {
+type Leg = (target: ClusterTarget, signal: AbortSignal) => Promise<LegCount>;
+
+/**
+ * Whatever ends by itself fails the leg. A signal to this process ends the suite, and with it the leg: the members don't
+ * get it, and would outlive their parent.
+ */
+async function withTarget(leg: Leg): Promise<LegCount> {
+  const interrupted = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(name, () => interrupted.abort());
+  }
   const target = await startClusterTarget();
   try {
-    const { passed, failed } = await leg(target);
+    const { passed, failed } = await leg(target, interrupted.signal);
     for (const death of target.deaths) console.log(`  FAIL died: ${death}`);
     return { passed, failed: failed + target.deaths.length };
   } finally {

@@ -57,19 +57,15 @@ export async function requiredServerScenarios(): Promise<readonly string[]> {
   return names;
 }
 
-/** Runs the revision's server requirements against `url`; rejects when the suite itself breaks. */
-export async function runServerSuite(url: string): Promise<readonly TimedOutcome[]> {
+/** Runs the revision's server requirements against `url`; rejects when the suite itself breaks, or is aborted. */
+export async function runServerSuite(
+  url: string,
+  signal?: AbortSignal,
+): Promise<readonly TimedOutcome[]> {
   const directory = await mkdtemp(join(tmpdir(), "reprise-conformance-"));
   try {
-    const output = await runSuite([
-      "server",
-      "--url",
-      url,
-      "--requirements",
-      revision,
-      "-o",
-      directory,
-    ]);
+    const args = ["server", "--url", url, "--requirements", revision, "-o", directory];
+    const output = await runSuite(args, signal);
     const outcomes = await readOutcomes(directory);
     if (outcomes.length === 0) throw new Error(`the suite recorded nothing:\n${output}`);
     return outcomes;
@@ -79,10 +75,11 @@ export async function runServerSuite(url: string): Promise<readonly TimedOutcome
 }
 
 /** Exit code 1 means "scored failures", which the caller sees in the checks; anything else is a broken run. */
-function runSuite(args: readonly string[]): Promise<string> {
+function runSuite(args: readonly string[], signal: AbortSignal | undefined): Promise<string> {
   const child = spawn(process.execPath, ["--import", shimUrl, suiteEntry, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: suiteTimeoutMs,
+    ...(signal === undefined ? {} : { signal }),
   });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
