@@ -68,7 +68,13 @@ export async function startClusterTarget(): Promise<ClusterTarget> {
         return cuts.map(({ origin, ...cut }) => ({ front: nameOf.get(origin) ?? origin, ...cut }));
       },
       deaths,
-      stop: () => cluster.stop().finally(removeFiles),
+      async stop() {
+        try {
+          await cluster.stop();
+        } finally {
+          await removeFiles();
+        }
+      },
     };
   } catch (error) {
     await removeFiles();
