@@ -33,6 +33,7 @@ export function pointedStore(inner: RunStore, points: Points): PointedStore {
     inner.endRound(...args),
   );
 
+  const onStopping = inner.onStopping?.bind(inner);
   const store: RunStore = {
     leaseMs: inner.leaseMs,
     createRun: points.around(
@@ -55,6 +56,11 @@ export function pointedStore(inner: RunStore, points: Points): PointedStore {
       counted((input) => inner.claimKnown(input)),
       tagOf,
     ),
+    claimQueued: points.around(
+      "claimQueued",
+      counted((input) => inner.claimQueued(input)),
+      tagOf,
+    ),
     append: points.around(
       "append",
       counted((ref, progress) => inner.append(ref, progress)),
@@ -69,6 +75,7 @@ export function pointedStore(inner: RunStore, points: Points): PointedStore {
     ),
     renew: counted((ref) => inner.renew(ref)),
     watch: (runId, epoch, timeoutMs, signal) => inner.watch(runId, epoch, timeoutMs, signal),
+    ...(onStopping === undefined ? {} : { onStopping }),
     findAbandoned: counted((limit) => inner.findAbandoned(limit)),
     load: counted((runId) => inner.load(runId)),
     removeExpired: counted((limit) => inner.removeExpired(limit)),
