@@ -5,9 +5,19 @@
  * it stands. Messages arrive in the order in which they were sent, and both sides lean on that.
  */
 
+/** A process that is one of many instances: its store, its keys and its jobs are in a Redis. */
+export interface MemberPlace {
+  /** A front without workers executes by itself. */
+  readonly role: "front" | "inline front" | "worker";
+  readonly redisUrl: string;
+  readonly namespace: string;
+}
+
 /** Which server a process serves, on which data, with which outside world. */
 export interface Composition {
-  readonly server: "shop" | "plainSteps";
+  readonly server: "shop" | "plainSteps" | "blockedSteps";
+  /** Absent: an instance of its own, with the embedded store. */
+  readonly member?: MemberPlace;
   /** Where the embedded store lives; several processes may share it. */
   readonly dataDir: string;
   readonly outsideUrl: string;
@@ -32,7 +42,8 @@ export type Command =
 export type Report =
   /** Its modules are loaded. */
   | { readonly tells: "loaded" }
-  | { readonly tells: "opened"; readonly url: string }
+  /** Without an address: a worker. */
+  | { readonly tells: "opened"; readonly url?: string }
   | { readonly tells: "closed" }
   /** It has come to a point and waits there. */
   | { readonly tells: "point"; readonly point: number; readonly name: string }

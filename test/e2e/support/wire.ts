@@ -42,8 +42,12 @@ export interface SentCall {
   cut(): void;
 }
 
-/** Sends a call. */
-export function sendCall(url: string, params: CallParams): SentCall {
+/** Sends a call. `headers` come on top of those of the revision. */
+export function sendCall(
+  url: string,
+  params: CallParams,
+  headers: Readonly<Record<string, string>> = {},
+): SentCall {
   const body = bodyOf(params);
   const sent = request(url, {
     method: "POST",
@@ -55,6 +59,7 @@ export function sendCall(url: string, params: CallParams): SentCall {
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": "tools/call",
       "mcp-name": params.name,
+      ...headers,
     },
   });
   const reply = replyTo(sent);

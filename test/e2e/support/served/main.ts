@@ -1,6 +1,6 @@
 /**
- * The program of a steered server process: the embedded composition, with a point at every store commit, effect
- * and response. Started by `serverProcess.ts` and told over IPC what to serve; ends with its parent.
+ * The program of a steered server process: the embedded composition, or one of many instances, with a point at every
+ * store commit, effect and response. Started by `serverProcess.ts` and told over IPC what to serve; ends with its parent.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,9 @@ import { createRuntime, type ServerDefinition } from "@reprise/runtime";
 import { createMail, createPayments, createShop, type Refund } from "@reprise/shop";
 import { openLmdbStore } from "@reprise/store-lmdb";
 import type { Command, Composition } from "../messages.ts";
+import { blockedSteps } from "./blockedSteps.ts";
 import { countingConfirmed } from "./confirmedEntries.ts";
+import { openMember } from "./member.ts";
 import { plainSteps } from "./plainSteps.ts";
 import { pointedMail, pointedPayments } from "./pointedEffects.ts";
 import { pointResponses } from "./pointedResponses.ts";
@@ -61,7 +63,13 @@ async function obey(command: Command): Promise<void> {
 }
 
 async function open(composition: Composition): Promise<Opened> {
-  const { dataDir, leaseMs } = composition;
+  const { dataDir, leaseMs, member } = composition;
+  if (member !== undefined) {
+    const instance = await openMember(serverOf(composition), member, leaseMs, points);
+    const { url } = instance;
+    tell({ tells: "opened", ...(url === undefined ? {} : { url }) });
+    return instance;
+  }
   const directory = join(dataDir, "store");
   const lmdb = await openLmdbStore(leaseMs === undefined ? { directory } : { directory, leaseMs });
   const { store, whenIdle } = pointedStore(lmdb, points);
@@ -84,6 +92,7 @@ function serverOf(composition: Composition): ServerDefinition {
   const { server, outsideUrl, smtpPort, dataDir, confirmedFile } = composition;
   const payments = pointedPayments(createPayments(outsideUrl), points);
   if (server === "plainSteps") return plainSteps(payments, (key) => findRefund(outsideUrl, key));
+  if (server === "blockedSteps") return blockedSteps(payments, confirmedFile ?? "");
   const mail = pointedMail(createMail({ smtpPort, logUrl: outsideUrl }), points);
   const scratchDir = join(dataDir, "scratch");
   mkdirSync(scratchDir, { recursive: true });
