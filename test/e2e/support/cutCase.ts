@@ -160,14 +160,23 @@ class Scissors implements Steering {
   }
 }
 
-/** Effects that started although the attempt's stop was final: from the leave that stopped it to the next claim. */
+/**
+ * Effects that started although the attempt's stop was final: from the leave that stopped it to the next claim.
+ *
+ * The engine hears of the stop behind the point that reports it, so what was prepared already may still start there; the reply
+ * to any later write tells it again, and behind that nothing may.
+ */
 export function startedAfterStop(points: readonly string[]): readonly string[] {
   const started: string[] = [];
   let isStopped = false;
+  let isHeard = false;
   for (const name of points) {
     if (name === "after leave: stopping") isStopped = true;
-    else if (/^after claim\w+: CLAIMED$/.test(name)) isStopped = false;
-    else if (isStopped && /^before (payments\.(refund|book)|mail\.receipt)/.test(name)) {
+    else if (/^after claim\w+: CLAIMED$/.test(name)) {
+      isStopped = false;
+      isHeard = false;
+    } else if (isStopped && name.startsWith("after append")) isHeard = true;
+    else if (isHeard && /^before (payments\.(refund|book)|mail\.receipt)/.test(name)) {
       started.push(name);
     }
   }
