@@ -6,6 +6,7 @@
  * R3 `close` takes no more jobs, lets running ones end or hand over, and only then lets go of Redis.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { RepriseError } from "@reprise/errors";
 import {
   type Catalog,
@@ -65,6 +66,8 @@ export interface PoolWorker {
 
 /** How long BullMQ waits before it tries again to fetch when Redis was away. */
 const RETRY_MS = 250;
+/** How long a worker that closes tries to tell BullMQ so. */
+const FAREWELL_MS = 2_000;
 
 /**
  * Starts to execute what fronts queue. Resolves when it takes jobs.
@@ -166,7 +169,16 @@ class RunningWorker implements PoolWorker {
       ...this.#served.map(({ keys, member }) => retire(connection.client, keys, member)),
     ]);
     await runtime.close();
-    await Promise.allSettled(this.#served.map(({ worker }) => worker.close()));
+    // BullMQ waits without end for a Redis that is away, and has nothing to tell it that counts (R1).
+    const farewell = new AbortController();
+    await Promise.race([
+      Promise.allSettled(
+        // Cut short, it stops its timers at least.
+        this.#served.map(({ worker, client }) => worker.close(!isConnected(client))),
+      ),
+      pause(FAREWELL_MS, undefined, { signal: farewell.signal }).catch(() => undefined),
+    ]);
+    farewell.abort();
     for (const { client } of this.#served) client.disconnect();
     this.#listener.disconnect();
   }
@@ -224,6 +236,11 @@ class RunningWorker implements PoolWorker {
       this.#running -= 1;
     }
   }
+}
+
+/** A Cluster's client is never more than `connect`. */
+function isConnected({ status }: PoolRedis): boolean {
+  return status === "ready" || status === "connect";
 }
 
 /** The queues that a definition's handlers name. */

@@ -73,6 +73,16 @@ describe("a worker that dies", { timeout: 60_000 }, () => {
 });
 
 describe("a Redis that goes away", { timeout: 60_000 }, () => {
+  test("keeps no worker from closing", async () => {
+    pool = await startPool({ tools: [readOnly(() => "x")] });
+    const front = await pool.front();
+    const worker = await pool.worker();
+    expect(text(await front.call("t"))).toBe("x");
+    await pool.redis.kill();
+    // Resolves, or the runner ends the test: nobody starts this Redis again.
+    await worker.pool.close();
+  });
+
   test("is found again by workers that idled and by fronts, without a restart of theirs", async () => {
     pool = await startPool({ tools: [readOnly(() => "x"), keyed(async () => "y")] });
     const front = await pool.front();
