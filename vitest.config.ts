@@ -14,6 +14,9 @@ const conditions = ["@reprise/source", "module", "node", "development|production
 /** Two cores: more workers would only take turns and make every timeout a matter of luck. */
 const maxWorkers = 2;
 
+/** Each of its kills takes five processes down and up again: minutes of both cores even for a small sample. */
+const tooLongForEveryRun = ["test/e2e/cluster/kill.test.ts"];
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -44,6 +47,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts", "test/chaos/**/*.test.ts"],
+          exclude: longRun ? [] : tooLongForEveryRun,
           testTimeout: longRun ? 3_600_000 : 300_000,
           hookTimeout: 120_000,
         },

@@ -125,7 +125,8 @@ describe("a file with a server", () => {
   test("keeps its data where --data says", async () => {
     write("files.ts", files);
     const { child } = await served("files.ts", "--port", "0", "--data", "kept/here");
-    expect(child.printed().stdout).toContain(path.join(folder, "kept/here"));
+    const { input } = await child.line(/kept.here/);
+    expect(input).toContain(path.join(folder, "kept/here"));
     expect(existsSync(path.join(folder, "kept/here"))).toBe(true);
     expect(existsSync(path.join(folder, ".reprise"))).toBe(false);
   });

@@ -34,9 +34,9 @@ export interface ClusterSetup {
 }
 
 /** Who is killed: the member that stands at the point, or Redis, while the point is held or with it. */
-export const victims = ["member", "redis", "redis meanwhile"] as const;
+const victims = ["member", "redis", "redis meanwhile"] as const;
 /** One of `victims`. */
-export type Victim = (typeof victims)[number];
+type Victim = (typeof victims)[number];
 
 /** A kill. */
 export interface Kill {
