@@ -14,8 +14,8 @@ const conditions = ["@reprise/source", "module", "node", "development|production
 /** Two cores: more workers would only take turns and make every timeout a matter of luck. */
 const maxWorkers = 2;
 
-/** Each of its kills takes five processes down and up again: minutes of both cores even for a small sample. */
-const tooLongForEveryRun = ["test/e2e/cluster/kill.test.ts"];
+/** Minutes of both cores even for a small sample: kills that take five processes down and up again, hundreds of queued calls. */
+const tooLongForEveryRun = ["test/e2e/cluster/kill.test.ts", "test/e2e/cluster/fairness.test.ts"];
 
 export default defineConfig({
   resolve: { conditions },

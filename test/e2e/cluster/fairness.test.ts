@@ -15,12 +15,13 @@ import { callerHeader } from "../fixtures/queued/main.ts";
 import { resultOf } from "../support/dialogue.ts";
 import { type CallParams, type SentCall, sendCall } from "../support/wire.ts";
 
-const queuedCalls = longRun ? 10_000 : 1_000;
+const queuedCalls = longRun ? 10_000 : 500;
 const workers = 2;
 const concurrency = 4;
 const places = workers * concurrency;
-const idleCalls = 10;
-const call: CallParams = { name: "keep_busy", arguments: { ms: 100 } };
+const timedCalls = 9;
+/** Long against what a busy machine adds to it. */
+const call: CallParams = { name: "keep_busy", arguments: { ms: 300 } };
 
 let cluster: Cluster;
 let dataDir = "";
@@ -63,7 +64,7 @@ async function timed(place: number): Promise<number> {
 
 test(`${queuedCalls} queued calls of one caller keep another one waiting no longer than twice its idle latency`, async () => {
   const idle: number[] = [];
-  for (let place = 0; place < idleCalls; place += 1) idle.push(await timed(place));
+  for (let place = 0; place < timedCalls; place += 1) idle.push(await timed(place));
 
   let ended = 0;
   const many = Array.from({ length: queuedCalls }, (_, place) => sendAs("the many", place));
@@ -73,15 +74,17 @@ test(`${queuedCalls} queued calls of one caller keep another one waiting no long
     letGoOn = resolve;
   });
   for (const reply of replies) {
-    void reply.then(() => {
+    const onEnd = (): void => {
       ended += 1;
       // The workers have their hands full by now.
-      if (ended === places * 4) letGoOn();
-    });
+      if (ended === places * 2) letGoOn();
+    };
+    // Those that are cut at the end do not count.
+    reply.then(onEnd, () => undefined);
   }
   await isUnderWay;
   const seen: { readonly ms: number; readonly servedBefore: number }[] = [];
-  for (let place = 0; place < idleCalls; place += 1) {
+  for (let place = 0; place < timedCalls; place += 1) {
     const before = ended;
     const ms = await timed(place);
     seen.push({ ms, servedBefore: ended - before });
@@ -92,6 +95,5 @@ test(`${queuedCalls} queued calls of one caller keep another one waiting no long
       `${seen.map(({ ms, servedBefore }) => `${Math.round(ms)} ms (${servedBefore} calls before)`).join(", ")}\n`,
   );
   expect(medianOf(seen.map(({ servedBefore }) => servedBefore))).toBeLessThanOrEqual(2 * places);
-  if (longRun) for (const call of many) call.cut();
-  else for (const reply of await Promise.all(replies)) resultOf(reply);
+  for (const each of many) each.cut();
 });
