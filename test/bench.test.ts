@@ -9,6 +9,7 @@ import { type Load, runLoad } from "./bench/loadClient.ts";
 import type { OperationSpec } from "./bench/operations.ts";
 import { isMet } from "./bench/report.ts";
 import { pairedRatio, percentile, spread } from "./bench/stats.ts";
+import { seed } from "./support/config.ts";
 
 describe("statistics", () => {
   test("a percentile is the nearest rank of the ascending values", () => {
@@ -39,6 +40,7 @@ describe("statistics", () => {
           return below * 100 >= percent * values.length;
         },
       ),
+      { seed },
     );
   });
 

@@ -12,6 +12,7 @@ import {
 import { isRepriseError } from "@reprise/errors";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 
 const base = { label: "x", required: true } as const;
 const text = (rest: object = {}): Field => ({ ...base, name: "t", type: "text", ...rest });
@@ -27,6 +28,7 @@ test("no control, bidirectional, invisible or unpaired character gets to the ter
       expect(printableLine(any)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
       expect(printableText(any)).not.toMatch(/[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
     }),
+    { seed },
   );
 });
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { decodeValue, encodeValue } from "@reprise/journal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 
 const through = (value: unknown): unknown => decodeValue(encodeValue(value, 'step "s"'));
 
@@ -98,6 +99,7 @@ describe("every value that is accepted", () => {
         // Node's own comparison: vitest's goes by a member called "constructor".
         expect(isDeepStrictEqual(through(given), given)).toBe(true);
       }),
+      { seed },
     );
   });
 
@@ -107,6 +109,7 @@ describe("every value that is accepted", () => {
         const text = encodeValue(given, "x");
         expect(encodeValue(decodeValue(text), "x")).toBe(text);
       }),
+      { seed },
     );
   });
 });

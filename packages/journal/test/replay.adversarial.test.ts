@@ -1,6 +1,7 @@
 import type { Entry, OperationKind } from "@reprise/journal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 import {
   answerEntry,
   type CursorRun,
@@ -170,7 +171,7 @@ describe("any program of parallel branches", () => {
           expect(replayed.mismatches).toEqual([]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 60, seed },
     );
   });
 
@@ -197,7 +198,7 @@ describe("any program of parallel branches", () => {
           expect(run.mismatches).toMatchObject([{ index: missing, reason: "stalled" }]);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 40, seed },
     );
   });
 });

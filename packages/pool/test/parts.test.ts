@@ -6,6 +6,7 @@ import { createStateSealer, ephemeralKeys } from "@reprise/request-state";
 import { createRuntime, defineServer } from "@reprise/runtime";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 
 const job = (principal: string, id: string, priority = 0) => ({ principal, id, priority });
 
@@ -59,6 +60,7 @@ describe("lists by caller", () => {
         }
         expect(new Set(queue.clear())).toEqual(new Set(waiting));
       }),
+      { seed },
     );
   });
 });

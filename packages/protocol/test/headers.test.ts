@@ -7,6 +7,7 @@ import {
 } from "@reprise/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 
 const mismatch = expect.objectContaining({ code: "HEADER_MISMATCH" });
 
@@ -28,6 +29,7 @@ describe("header values", () => {
       fc.property(fc.string({ unit: "grapheme" }), (value) => {
         expect(decodeHeaderValue(encodeHeaderValue(value))).toBe(value.toWellFormed());
       }),
+      { seed },
     );
   });
 

@@ -7,6 +7,7 @@ import {
 } from "@reprise/request-state";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 
 const life: KeyLife = { newestExpiryMs: 1000, revoked: false };
 
@@ -25,6 +26,7 @@ it("A key that may seal a state opens it for at least 30 days after the state's 
       fc.pre(maySeal(some, expiry));
       expect(standingOf(some, expiry + later)).toBe("good");
     }),
+    { seed },
   );
 });
 

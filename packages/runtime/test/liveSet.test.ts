@@ -5,6 +5,7 @@
 import { LiveSet } from "@reprise/runtime";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { seed } from "../../../test/support/config.ts";
 
 test("holds what a set would hold, whatever comes and goes in which order", () => {
   fc.assert(
@@ -24,6 +25,7 @@ test("holds what a set would hold, whatever comes and goes in which order", () =
       const byId = (one: { id: number }, other: { id: number }): number => one.id - other.id;
       expect(live.members().toSorted(byId)).toEqual([...plain].toSorted(byId));
     }),
+    { seed },
   );
 });
 

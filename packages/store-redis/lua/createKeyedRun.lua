@@ -7,6 +7,7 @@
 -- KEYS previousJournal  list of that run's entries
 -- ARGV clock  played time in epoch ms, for tests; empty: the server's
 -- ARGV runId  text
+-- ARGV revision  the first one, drawn: no write that was decided on an earlier run of this name may hold
 -- ARGV origin  JSON
 -- ARGV head  JSON
 -- ARGV keptUntil  epoch ms
@@ -21,8 +22,8 @@
 -- CONFLICT now leadsTo: something else stands there; leadsTo is what the idempotency record holds, or empty
 -- writes run, waiters, due, idempotency and perhaps previous with OK, else nothing
 local run, waiters, dueIndex, idempotency, previous, previousJournal = unpack(KEYS)
-local clock, runId, origin, head, keptUntil, due, leaseMs, holder, waiterId,
-  previousId, previousRevision, previousHead = unpack(ARGV, 1, 12)
+local clock, runId, revision, origin, head, keptUntil, due, leaseMs, holder, waiterId,
+  previousId, previousRevision, previousHead = unpack(ARGV, 1, 13)
 
 local now = tonumber(clock)
 if not now then
@@ -36,7 +37,8 @@ if previousId ~= '' and redis.call('HGET', previous, 'revision') ~= previousRevi
 end
 
 local keptMs = keptUntil - now
-redis.call('HSET', run, 'origin', origin, 'head', head, 'revision', 1, 'epoch', 1, 'stoppable', 1)
+redis.call('HSET', run, 'origin', origin, 'head', head, 'revision', revision)
+redis.call('HSET', run, 'epoch', 1, 'stoppable', 1)
 if leaseMs ~= '' then
   due = now + leaseMs
   redis.call('HSET', run, 'leaseUntil', due, 'holder', holder)

@@ -5,6 +5,7 @@
 -- KEYS due  sorted set, run id by the time to look at it
 -- ARGV clock  played time in epoch ms, for tests; empty: the server's
 -- ARGV runId  text
+-- ARGV revision  the first one, drawn: no write that was decided on an earlier run of this name may hold
 -- ARGV origin  JSON
 -- ARGV head  JSON
 -- ARGV keptUntil  epoch ms
@@ -19,9 +20,9 @@
 -- CONFLICT now: the run exists
 -- writes run, journal, waiters and due with OK, else nothing
 local run, journal, waiters, dueIndex = unpack(KEYS)
-local clock, runId, origin, head, keptUntil, due, epoch, leaseMs, holder, stoppable, waiterId =
-  unpack(ARGV, 1, 11)
-local firstEntry = 12
+local clock, runId, revision, origin, head, keptUntil, due, epoch, leaseMs, holder, stoppable,
+  waiterId = unpack(ARGV, 1, 12)
+local firstEntry = 13
 
 local now = tonumber(clock)
 if not now then
@@ -31,7 +32,7 @@ end
 if redis.call('EXISTS', run) == 1 then return { 'CONFLICT', now } end
 
 local keptMs = keptUntil - now
-redis.call('HSET', run, 'origin', origin, 'head', head, 'revision', 1)
+redis.call('HSET', run, 'origin', origin, 'head', head, 'revision', revision)
 if epoch ~= '' then
   redis.call('HSET', run, 'epoch', epoch)
   if stoppable == '1' then redis.call('HSET', run, 'stoppable', 1) end

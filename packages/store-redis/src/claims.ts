@@ -16,13 +16,13 @@ import {
   type Transition,
   type TransitionEnv,
 } from "@reprise/runtime";
-import type { Attempts } from "./attempts.ts";
+import type { Attempts, OwnedRun } from "./attempts.ts";
 import type { Capacity } from "./capacity.ts";
 import type { RedisClient } from "./connection.ts";
 import { type Decisions, MAX_TRIES, overload, withEntriesIfWanted } from "./decisions.ts";
 import { isWord, type Keys } from "./keys.ts";
 import { keyRecordOf, type ReadRun } from "./readRun.ts";
-import type { RunWriter, Sent } from "./runWriter.ts";
+import type { RunWriter } from "./runWriter.ts";
 import type { ServerTime } from "./storeClock.ts";
 import { countWaiting } from "./waitingCounts.ts";
 import type { WaitingUse } from "./waitingUse.ts";
@@ -67,7 +67,7 @@ export class Claims {
           principal,
           bytes: () => JSON.stringify([origin, write.head, write.append]).length,
         });
-        this.#own({ runId, principal }, write.head, 1, sent);
+        this.#own({ runId, principal, ...sent }, write.head);
         return reply;
       }
     }
@@ -144,7 +144,8 @@ export class Claims {
       bytes: () => run.originBytes + run.notes.entryBytes + JSON.stringify(head).length,
     });
     if (!gives || head.epoch !== run.head.epoch) watches.ended(runId, run.head.epoch);
-    this.#own({ runId, principal, originBytes: run.originBytes }, head, run.revision + 1, sent);
+    const { originBytes, revision } = run;
+    this.#own({ runId, principal, originBytes, revision: revision + 1, notes: sent.notes }, head);
     return true;
   }
 
@@ -168,7 +169,7 @@ export class Claims {
       void waiting.ends(previous.origin.caller.principal, displaced.runId);
       watches.ended(displaced.runId, previous.head.epoch);
     }
-    this.#own({ runId, principal }, head, 1, sent);
+    this.#own({ runId, principal, ...sent }, head);
     return undefined;
   }
 
@@ -178,15 +179,9 @@ export class Claims {
   }
 
   /** Remembers what was written of an attempt that this process owns. */
-  #own(
-    run: { readonly runId: string; readonly principal: string; readonly originBytes?: number },
-    head: ReadRun["head"],
-    revision: number,
-    sent: Sent,
-  ): void {
+  #own(run: Omit<OwnedRun, "head">, head: ReadRun["head"]): void {
     if (head.lease === undefined) return;
-    const { runId, principal } = run;
-    const { notes, originBytes = run.originBytes ?? 0 } = sent;
+    const { runId, principal, originBytes, revision, notes } = run;
     this.#parts.attempts.keep({ runId, principal, originBytes, head, revision, notes });
   }
 }

@@ -65,6 +65,7 @@ export const createRun: Script<
   "run" | "journal" | "waiters" | "due",
   | "clock"
   | "runId"
+  | "revision"
   | "origin"
   | "head"
   | "keptUntil"
@@ -80,6 +81,7 @@ export const createRun: Script<
   args: [
     "clock",
     "runId",
+    "revision",
     "origin",
     "head",
     "keptUntil",
@@ -98,6 +100,7 @@ export const createKeyedRun: Script<
   "run" | "waiters" | "due" | "idempotency" | "previous" | "previousJournal",
   | "clock"
   | "runId"
+  | "revision"
   | "origin"
   | "head"
   | "keptUntil"
@@ -114,6 +117,7 @@ export const createKeyedRun: Script<
   args: [
     "clock",
     "runId",
+    "revision",
     "origin",
     "head",
     "keptUntil",

@@ -6,7 +6,9 @@
  *
  * R1 Everything is encoded before anything is sent, and everything goes in one script.
  * R2 The expiry in Redis runs a minute ahead of the head's, so that most writes of an attempt need not move it.
+ * R3 A run's first revision is drawn, so that no write decided on a run that was removed or lost fits one that has its name now.
  */
+import { randomInt } from "node:crypto";
 import { MISMATCH_GRACE_MS, type RunHead, type RunOrigin, type RunWrite } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import { encodeHead, encodeOrigin, type HeadNotes, KEPT_AHEAD_MS } from "./headText.ts";
@@ -30,9 +32,18 @@ export interface Sent {
   readonly reply: Promise<WriteReply>;
   /** The adapter's notes, once Redis has taken it. */
   readonly notes: HeadNotes;
-  /** Length of the origin as text, where the write made one. */
-  readonly originBytes?: number;
 }
+
+/** A new run on its way. */
+export interface SentRun extends Sent {
+  /** Length of the origin as text. */
+  readonly originBytes: number;
+  /** That the run begins with. */
+  readonly revision: number;
+}
+
+/** First revisions are drawn below this; a life of 2^52 writes stays exact. */
+const FIRST_REVISIONS = 2 ** 32;
 
 /** Writes runs of one instance. */
 export class RunWriter {
@@ -57,13 +68,14 @@ export class RunWriter {
   }
 
   /** A new run without a key. */
-  create(origin: RunOrigin, write: RunWrite): Sent {
+  create(origin: RunOrigin, write: RunWrite): SentRun {
     const { head } = write;
     const { runId } = origin;
     const entries = encodeEntries(write);
     const notes = notesAfter(head, undefined, entries);
     const goesOn = head.status === "running";
     const originText = encodeOrigin(origin);
+    const revision = randomInt(FIRST_REVISIONS);
     const sent = this.#sent(
       notes,
       runScript(
@@ -73,6 +85,7 @@ export class RunWriter {
         {
           clock: this.#time.argument,
           runId,
+          revision,
           origin: originText,
           head: encodeHead(head, notes),
           keptUntil: notes.keptUntil,
@@ -86,7 +99,7 @@ export class RunWriter {
         entries,
       ),
     );
-    return { ...sent, originBytes: originText.length };
+    return { ...sent, originBytes: originText.length, revision };
   }
 
   /** A new run with a key. @param previous what the key led to, and the head it gets if it gives way */
@@ -95,13 +108,14 @@ export class RunWriter {
     head: RunHead,
     scope: string,
     previous: { readonly run: WrittenOn; readonly head: RunHead | undefined } | undefined,
-  ): Sent {
+  ): SentRun {
     const { runId } = origin;
     const notes = notesAfter(head, undefined, []);
     const keys = this.#keys.ofRun(runId);
     const before = this.#keys.ofRun(previous?.run.runId ?? runId);
     const gone = previous?.head;
     const originText = encodeOrigin(origin);
+    const revision = randomInt(FIRST_REVISIONS);
     const sent = this.#sent(
       notes,
       runScript(
@@ -116,6 +130,7 @@ export class RunWriter {
         {
           clock: this.#time.argument,
           runId,
+          revision,
           origin: originText,
           head: encodeHead(head, notes),
           keptUntil: notes.keptUntil,
@@ -132,7 +147,7 @@ export class RunWriter {
         },
       ),
     );
-    return { ...sent, originBytes: originText.length };
+    return { ...sent, originBytes: originText.length, revision };
   }
 
   /** Progress of a live attempt, or its renewal. */

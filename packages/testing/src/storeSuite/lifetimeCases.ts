@@ -78,6 +78,23 @@ export const lifetimeCases: readonly StoreCase[] = [
     },
   },
   {
+    title: "an attempt of a removed run writes nothing into a later run of the same name",
+    run: async (harness) => {
+      const store = await harness.open();
+      const other = await harness.open();
+      const gone = await createRunning(store, "run1");
+      await harness.advance(ATTENTION_RETENTION_MS + harness.retentionMs);
+      assert.equal(await other.removeExpired(10), 1);
+      const stands = await createRunning(other, "run1", { token: "another" });
+      expectTag(await store.renew(gone), "LEASE_LOST");
+      const late = progress(2, { entries: [stepDone("late")] });
+      expectTag(await store.append(gone, late), "LEASE_LOST");
+      expectTag(await store.endRound(gone, late, completedWith("late")), "LEASE_LOST");
+      assert.deepEqual((await loaded(store, "run1")).entries, []);
+      expectTag(await other.append(stands, progress(2, { entries: [stepDone("a")] })), "OK");
+    },
+  },
+  {
     title: "a principal with as many waiting runs as allowed starts no other, and others do",
     run: async (harness) => {
       const store = await harness.open();
