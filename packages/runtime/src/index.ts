@@ -53,6 +53,7 @@ export type { LiveMember } from "./liveSet.ts";
 export { LiveSet } from "./liveSet.ts";
 export type { Logger, LogLine } from "./logger.ts";
 export { silentLogger } from "./logger.ts";
+export { checkLogLimits, checkNotice, createProcessRecords, sharedName } from "./processRecords.ts";
 export type { RateLimit } from "./rateLimit.ts";
 export { CallerError } from "./results.ts";
 export type {
@@ -94,6 +95,14 @@ export type {
   SchemaIssue,
   StandardSchema,
 } from "./schemaTypes.ts";
+export type {
+  LogItem,
+  LogLimits,
+  LogPart,
+  SharedKey,
+  SharedRecord,
+  SharedRecords,
+} from "./sharedRecords.ts";
 export type { OpenReply, StateBinding, StateSealer } from "./stateTokens.ts";
 export {
   AskCancelledError,
