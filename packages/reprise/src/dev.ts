@@ -27,6 +27,8 @@ export async function dev(
 ): Promise<void> {
   const { server, authenticate } = await loadServer(file);
   const served = await start(server, authenticate, options);
+  // Before the first line: who reads it may send a signal at once.
+  const stopped = stopSignal();
   const { catalog } = served.runtime;
   print(`${server.name} ${server.version ?? ""}`.trimEnd());
   print(`  MCP   ${served.url}`);
@@ -42,7 +44,7 @@ export async function dev(
       `  ! ${name} has steps and no idempotency key: a first call that is sent twice runs twice`,
     );
   }
-  await stopSignal();
+  await stopped;
   await served.close();
 }
 

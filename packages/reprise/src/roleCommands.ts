@@ -29,10 +29,12 @@ export async function runFront(command: RoleCommand, print: Print = printLine): 
   const front = await serveFront(server, settings, { logger, ...caller }).catch((error: unknown) =>
     named(error, settings.port, "port"),
   );
+  // Before the first line: who reads it may send a signal at once.
+  const stopped = stopSignal();
   print(`${server.name} ${server.version ?? ""}`.trimEnd());
   print(`  handlers  ${settings.dispatch === "pool" ? "on workers" : "in this process"}`);
   print(`  MCP       ${front.url}`);
-  await stopSignal();
+  await stopped;
   await front.close();
 }
 
@@ -42,10 +44,12 @@ export async function runWorker(command: RoleCommand, print: Print = printLine):
   const worker = await serveWorker(server, settings, { logger }).catch((error: unknown) =>
     named(error, settings.probePort, "probePort"),
   );
+  // Before the first line: who reads it may send a signal at once.
+  const stopped = stopSignal();
   print(`${server.name} ${server.version ?? ""}`.trimEnd());
   print(`  probes    ${worker.probesUrl}`);
   print(`  queues    ${worker.queues.join(", ")}`);
-  await stopSignal();
+  await stopped;
   await worker.close();
 }
 

@@ -30,9 +30,11 @@ async function run(config: ShopConfig): Promise<void> {
     const mail = createMail({ smtpPort: outside.smtpPort, logUrl: outside.url });
     const shop = createShop({ payments, mail, scratchDir });
     const mcp = await serve(shop, { port: config.port, dataDir: config.dataDir });
+    // Before the first line: who reads it may send a signal at once.
+    const signal = nextSignal();
     process.stdout.write(welcome(mcp.url, outside, config.dataDir, scratchDir));
 
-    const reason = await Promise.race([nextSignal(), outside.ended.then(() => "outside" as const)]);
+    const reason = await Promise.race([signal, outside.ended.then(() => "outside" as const)]);
     await mcp.close();
     if (reason === "outside") throw new Error("the payment service ended, so the shop did too");
   } finally {
