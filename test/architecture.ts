@@ -40,8 +40,9 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
     outside: ["bullmq"],
   },
+  // The front judges bearer tokens, and jose, which checks their signatures, has its home in request-state.
   "packages/front": {
-    ours: ["@reprise/errors", "@reprise/protocol", "@reprise/runtime"],
+    ours: ["@reprise/errors", "@reprise/protocol", "@reprise/request-state", "@reprise/runtime"],
     outside: ["fastify"],
   },
   "packages/client": { ours: ["@reprise/errors"], outside: ["@modelcontextprotocol/client"] },

@@ -36,6 +36,7 @@ const rows = {
   FORBIDDEN_ORIGIN: [-32600, 403, false, "The Host or Origin header is not allowed.", "Call from an allowed host; the log names the setting."],
   UNAUTHORIZED: [-32600, 401, false, "A token is missing or not valid.", "Send a valid bearer token."],
   INSUFFICIENT_SCOPE: [-32600, 403, false, "The token lacks a scope that the handler needs.", "Ask for a token with the scopes that the challenge names."],
+  AUTH_UNAVAILABLE: [-31020, 503, true, "The token's issuer cannot be reached, so the token can't be judged.", "Repeat the same request after data.retryAfterMs; keep the token."],
   HEADER_MISMATCH: [-32020, 400, false, "A required header is missing, malformed or differs from the body.", "Send headers that mirror the body."],
   MISSING_CAPABILITY: [-32021, 400, false, "The client did not declare a capability that the handler needs.", "Declare the capability, or use a client that has it."],
   UNSUPPORTED_VERSION: [-32022, 400, false, "The protocol version is not served.", "Speak one of data.supported, or call another server."],

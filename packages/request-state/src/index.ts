@@ -1,5 +1,6 @@
 /**
- * @reprise/request-state: the cryptographic envelope of request states, and the rules of its keys.
+ * @reprise/request-state: the cryptographic envelope of request states, and the rules of its keys; and the judgement of
+ * access tokens that others signed, because jose lives here.
  */
 export type { StateBinding } from "./binding.ts";
 export type { SealedPayload } from "./claims.ts";
@@ -10,6 +11,8 @@ export type {
   StateRefusalCause,
   StateSealer,
 } from "./contract.ts";
+export type { IssuerKeys, IssuerKeysOptions, TokenClock, VerificationKey } from "./issuerKeys.ts";
+export { createIssuerKeys, KeysUnavailable } from "./issuerKeys.ts";
 export type { KeyLife, KeyStanding } from "./keyLife.ts";
 export { maySeal, OPENS_AFTER_EXPIRY_MS, opensUntilMs, standingOf } from "./keyLife.ts";
 export { joinKeyRing } from "./keyRing.ts";
@@ -36,3 +39,11 @@ export { deriveKey } from "./keys.ts";
 export type { StateSealerOptions } from "./sealer.ts";
 export { createStateSealer } from "./sealer.ts";
 export type { Secrets } from "./secrets.ts";
+export type {
+  TokenRefusalCause,
+  TokenVerdict,
+  TokenVerifier,
+  TokenVerifierOptions,
+  VerifiedToken,
+} from "./signedTokens.ts";
+export { createTokenVerifier } from "./signedTokens.ts";
