@@ -45,6 +45,8 @@ const rows = {
   INVALID_PARAMS: [-32602, 200, false, "The parameters do not fit the method.", "Correct the parameters that the message names."],
   UNKNOWN_TARGET: [-32602, 200, false, "No tool, prompt, resource or cursor has that name.", "List what there is."],
   REQUEST_STATE_INVALID: [-32602, 200, false, "The requestState was altered, expired, or belongs to another request or person.", "Start the call anew without requestState."],
+  SESSION_REQUIRED: [-32600, 400, false, "A message of a revision with sessions came without Mcp-Session-Id.", "Send initialize first, then the session id of its response with every request."],
+  SESSION_UNKNOWN: [-32600, 404, false, "The session ended, expired, was altered or belongs to somebody else.", "Send initialize without a session id to start a new session."],
   INTERNAL: [-32603, 200, false, "A prompt or resource handler failed, or the server did.", "See the server's log under the run id."],
 
   // The run: what the records say of it.
