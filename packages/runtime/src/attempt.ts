@@ -19,9 +19,10 @@
 import { RepriseError } from "@reprise/errors";
 import { type Entry, type Operation, ReplayCursor } from "@reprise/journal";
 import { AskDesk } from "./askDesk.ts";
+import { AttemptLimits } from "./attemptLimits.ts";
 import { type AttemptOutcome, Fenced, isThenable, type Settled } from "./attemptOutcome.ts";
+import { AttemptSignals } from "./attemptSignals.ts";
 import { type AttemptPorts, type AttemptStart, owedSteps } from "./attemptStart.ts";
-import { controllerForMany } from "./manyListeners.ts";
 import { type Misfit, misfitOf, owedMisfit } from "./mismatch.ts";
 import { OperationNames } from "./operationNames.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
@@ -33,15 +34,14 @@ import { Suspension } from "./suspension.ts";
 export class Attempt implements OperationHost {
   readonly start: AttemptStart;
   readonly ports: AttemptPorts;
+  readonly #limits: AttemptLimits;
+  readonly #signals = new AttemptSignals();
   // Made when they are first needed: most calls ask nothing of ctx, and making these costs more than such a call.
   #recorder: Recorder | undefined;
   #state: StateValues | undefined;
   #desk: AskDesk | undefined;
   #cursor: ReplayCursor | undefined;
   #names: OperationNames | undefined;
-  #stopSteps: AbortController | undefined;
-  #cutSteps: AbortController | undefined;
-  #signal: AbortController | undefined;
   #outcome: AttemptOutcome | undefined;
   #decide: (outcome: AttemptOutcome) => void = () => undefined;
   #settled: Settled | undefined;
@@ -50,9 +50,6 @@ export class Attempt implements OperationHost {
   #isRefused = false;
   /** The handler was given the suspension signal before it settled. */
   #isSignalled = false;
-  #cancelTimeout: (() => void) | undefined;
-  #cancelStall: (() => void) | undefined;
-  #cancelGrace: (() => void) | undefined;
   #lastEntryAt: number;
   /** `ctx.nothingDone` was called. */
   saidNothingDone = false;
@@ -60,6 +57,7 @@ export class Attempt implements OperationHost {
   constructor(start: AttemptStart, ports: AttemptPorts) {
     this.start = start;
     this.ports = ports;
+    this.#limits = new AttemptLimits(ports.clock);
     this.#lastEntryAt = start.startedAt;
     if (start.entries.length > 0) this.#replay();
   }
@@ -111,37 +109,21 @@ export class Attempt implements OperationHost {
     return this.#cursor?.entries ?? this.start.entries;
   }
 
-  /** Aborts when the attempt is stopped. */
-  get signal(): AbortSignal {
-    this.#signal ??= new AbortController();
-    if (this.#stopped !== undefined || this.#outcome !== undefined)
-      this.#signal.abort(new Suspension());
-    return this.#signal.signal;
-  }
-
-  /** Forbids further tries of running steps. */
-  get stopSteps(): AbortSignal {
-    this.#stopSteps ??= controllerForMany();
-    if (this.isOver) this.#stopSteps.abort(overNow);
-    return this.#stopSteps.signal;
-  }
-
-  /** Aborts running steps' functions. */
-  get cutSteps(): AbortSignal {
-    this.#cutSteps ??= controllerForMany();
-    return this.#cutSteps.signal;
+  /** Abort when the attempt is stopped. */
+  get signals(): Pick<AttemptSignals, "handler" | "tries" | "running"> {
+    return this.#signals;
   }
 
   /** Executes the handler. Called once; never rejects. */
   run(handler: () => unknown): Promise<AttemptOutcome> {
     return new Promise((resolve) => {
       this.#decide = resolve;
-      this.#cancelTimeout = this.ports.clock.after(this.ports.timeoutMs, () =>
+      this.#limits.whole(this.ports.timeoutMs, () =>
         this.stop(
           new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`),
         ),
       );
-      this.#armStall();
+      this.#limitSilence();
       let value: unknown;
       try {
         value = handler();
@@ -178,9 +160,9 @@ export class Attempt implements OperationHost {
   stop(reason?: RepriseError, cut = false): void {
     if (this.#stopped !== undefined || this.#outcome !== undefined) return;
     this.#stopped = reason ?? "gone";
-    this.#signal?.abort(new Suspension());
-    this.#stopSteps?.abort(overNow);
-    if (cut) this.#cutSteps?.abort(overNow);
+    this.#signals.stopHandler();
+    this.#signals.forbidTries();
+    if (cut) this.#signals.cutRunning();
     for (const operation of this.#cursor?.waiting ?? []) {
       const pending = operation as Pending;
       if (pending.isRunning) continue;
@@ -225,7 +207,7 @@ export class Attempt implements OperationHost {
       this.#replay().request(make({ resolve, reject }));
     });
     promise.catch(() => undefined);
-    this.#armStall();
+    this.#limitSilence();
     return promise;
   }
 
@@ -251,7 +233,7 @@ export class Attempt implements OperationHost {
     const isHeld = this.#names?.owed !== undefined;
     // A handler that has ended asks for nothing more.
     if (isHeld && this.#settled !== undefined) this.#owes("settled");
-    else if (isHeld && this.#cancelStall === undefined) this.#armStall();
+    else if (isHeld && !this.#limits.isSilenceLimited) this.#limitSilence();
     return isHeld;
   }
 
@@ -293,7 +275,7 @@ export class Attempt implements OperationHost {
 
   /** A handler that ignores its signal has the grace after its last running step; what it does then is not part of the run. */
   #watchStopped(): void {
-    this.#cancelGrace = this.ports.clock.after(this.ports.settleGraceMs, () => {
+    this.#limits.cleanUp(this.ports.settleGraceMs, () => {
       const waiting = this.#cursor?.waiting ?? [];
       const isRunning = waiting.some((operation) => (operation as Pending).isRunning);
       if (isRunning) this.#watchStopped();
@@ -369,31 +351,25 @@ export class Attempt implements OperationHost {
   #end(outcome: AttemptOutcome): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
-    this.#cancelStall?.();
-    this.#cancelGrace?.();
-    this.#cancelTimeout?.();
+    this.#limits.end();
     const left = (this.#cursor?.waiting ?? []) as readonly Pending[];
     this.#cursor?.end();
-    this.#stopSteps?.abort(overNow);
-    if (outcome.kind !== "returned" && outcome.kind !== "threw")
-      this.#signal?.abort(new Suspension());
+    this.#signals.forbidTries();
+    if (outcome.kind === "returned" || outcome.kind === "threw") this.#signals.endHandler();
+    else this.#signals.stopHandler();
     for (const operation of left) operation.reject(new Suspension());
     this.#decide(outcome);
   }
 
-  #armStall(): void {
-    this.#cancelStall?.();
-    this.#cancelStall = undefined;
+  #limitSilence(): void {
+    this.#limits.liftSilence();
     const cursor = this.#cursor;
     if (cursor === undefined || this.#outcome !== undefined) return;
     if (!cursor.isReplaying && this.#names?.owed === undefined) return;
-    this.#cancelStall = this.ports.clock.after(this.ports.replayStallMs, () => {
+    this.#limits.silence(this.ports.replayStallMs, () => {
       if (cursor.isReplaying) cursor.stall();
       else if (cursor.waiting.some((operation) => operation.kind === "step")) this.#owes("stalled");
-      this.#armStall();
+      this.#limitSilence();
     });
   }
 }
-
-/** Why steps are told to stop. Shared: making an error for every attempt, with its stack, costs as much as a short call. */
-const overNow = new Suspension();

@@ -118,7 +118,7 @@ class AttemptContext implements Context {
   }
 
   get signal(): AbortSignal {
-    return this.#attempt.signal;
+    return this.#attempt.signals.handler;
   }
 
   get run(): Context["run"] {
@@ -309,8 +309,8 @@ function requestStep<T>(
             options,
             idempotencyKey,
             maybeStartedAt,
-            cut: attempt.cutSteps,
-            stop: attempt.stopSteps,
+            cut: attempt.signals.running,
+            stop: attempt.signals.tries,
             confirm: () => attempt.recorder.confirm(),
             clock: ports.clock,
           }),
