@@ -1,5 +1,13 @@
 /**
  * `reprise/testing`: what authors and adapters test with.
  */
-export type { ManualClock, MemoryStore, StoreCase, StoreHarness } from "@reprise/testing";
-export { createManualClock, createMemoryStore, storeSuite } from "@reprise/testing";
+export type {
+  ManualClock,
+  MemoryStore,
+  SharedCase,
+  SharedHarness,
+  SharedPlace,
+  StoreCase,
+  StoreHarness,
+} from "@reprise/testing";
+export { createManualClock, createMemoryStore, sharedSuite, storeSuite } from "@reprise/testing";

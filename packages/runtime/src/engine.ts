@@ -17,10 +17,12 @@ import { LiveSet } from "./liveSet.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
 import { carried, executePooled } from "./pooled.ts";
+import { createProcessRecords } from "./processRecords.ts";
 import { randomText } from "./randomText.ts";
 import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
 import type { NotificationSink, RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
+import type { SharedRecords } from "./sharedRecords.ts";
 import { type RepeatableState, type StateSealer, StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
 import { guardUnhandledSuspensions } from "./suspension.ts";
@@ -32,6 +34,11 @@ export interface RuntimeOptions {
   readonly server: ServerDefinition;
   /** Where once runs live. `"none"`: everything runs as repeatable (docs/design.md 4.1). */
   readonly store: RunStore | "none";
+  /**
+   * What all instances share besides runs: sessions, calls and their streams. Give the `shared` of the same store. Default:
+   * records of this process alone, which no other instance sees and a restart forgets.
+   */
+  readonly shared?: SharedRecords | undefined;
   readonly sealer: StateSealer;
   /**
    * Has handlers executed by workers; the sweep then queues what it finds. Default: they run in this process. It is closed by
@@ -112,11 +119,15 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const sweeper =
     store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
   sweeper?.start();
-  return new Engine(deps, settings, limiter, sweeper, draining);
+  const shared = options.shared ?? createProcessRecords(() => clock.now());
+  return new Engine(deps, settings, limiter, sweeper, draining, shared, options.sealer);
 }
 
 class Engine implements Runtime, Executor {
   readonly catalog: Runtime["catalog"];
+  readonly shared: SharedRecords;
+  readonly sealer: StateSealer;
+  readonly audience: string;
   readonly #deps: EngineDeps;
   readonly #settings: typeof defaults;
   readonly #limiter: RateLimiter | undefined;
@@ -131,8 +142,13 @@ class Engine implements Runtime, Executor {
     limiter: RateLimiter | undefined,
     sweeper: Sweeper | undefined,
     draining: { isSet: boolean },
+    shared: SharedRecords,
+    sealer: StateSealer,
   ) {
     this.catalog = deps.catalog;
+    this.shared = shared;
+    this.sealer = sealer;
+    this.audience = deps.audience;
     this.#deps = deps;
     this.#settings = settings;
     this.#limiter = limiter;

@@ -53,7 +53,8 @@ export type { LiveMember } from "./liveSet.ts";
 export { LiveSet } from "./liveSet.ts";
 export type { Logger, LogLine } from "./logger.ts";
 export { silentLogger } from "./logger.ts";
-export { checkLogLimits, checkNotice, createProcessRecords, sharedName } from "./processRecords.ts";
+export { NoticeListeners } from "./noticeListeners.ts";
+export { createProcessRecords } from "./processRecords.ts";
 export type { RateLimit } from "./rateLimit.ts";
 export { CallerError } from "./results.ts";
 export type {
@@ -103,6 +104,14 @@ export type {
   SharedRecord,
   SharedRecords,
 } from "./sharedRecords.ts";
+export {
+  checkAppended,
+  checkExpiry,
+  checkNotice,
+  checkPart,
+  sharedName,
+  sharedText,
+} from "./sharedRules.ts";
 export type { OpenReply, StateBinding, StateSealer } from "./stateTokens.ts";
 export {
   AskCancelledError,

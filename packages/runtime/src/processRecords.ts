@@ -5,11 +5,18 @@
  * `SWEEP_EVERY`th write.
  */
 import type { JsonValue } from "@reprise/journal";
-import type { LogItem, LogLimits, SharedKey, SharedRecords } from "./sharedRecords.ts";
+import { NoticeListeners } from "./noticeListeners.ts";
+import type { LogItem, SharedRecords } from "./sharedRecords.ts";
+import {
+  checkAppended,
+  checkExpiry,
+  checkNotice,
+  checkPart,
+  sharedName,
+  sharedText,
+} from "./sharedRules.ts";
 
 const SWEEP_EVERY = 1_000;
-const LONGEST_NOTICE = 8 * 1024;
-const word = /^[A-Za-z0-9_-]{1,200}$/;
 
 interface Kept {
   readonly text: string;
@@ -18,9 +25,9 @@ interface Kept {
 }
 
 interface Log {
-  items: readonly LogItem[];
-  last: number;
-  expiresAt: number;
+  readonly items: readonly LogItem[];
+  readonly last: number;
+  readonly expiresAt: number;
 }
 
 /**
@@ -31,43 +38,12 @@ export function createProcessRecords(now: () => number = Date.now): SharedRecord
   return new ProcessRecords(now);
 }
 
-/** The key as one text. @throws RangeError for what is no key */
-export function sharedName({ kind, id }: SharedKey): string {
-  if (!word.test(kind) || !word.test(id)) {
-    throw new RangeError(
-      `kind and id must be words of A-Z a-z 0-9 _ -, 1 to 200 long, got ${JSON.stringify([kind, id])}`,
-    );
-  }
-  return `${kind}:${id}`;
-}
-
-/** @throws RangeError for limits that can't be meant */
-export function checkLogLimits({ expiresAt, keep }: LogLimits): void {
-  if (!Number.isSafeInteger(keep) || keep < 1) {
-    throw new RangeError(`keep must be a positive integer, got ${keep}`);
-  }
-  if (!Number.isFinite(expiresAt)) {
-    throw new RangeError(`expiresAt must be epoch milliseconds, got ${expiresAt}`);
-  }
-}
-
-/** @throws RangeError for a channel that is no word, or a notice that is too long */
-export function checkNotice(channel: string, notice = ""): void {
-  if (!word.test(channel)) {
-    throw new RangeError(
-      `channel must be a word of A-Z a-z 0-9 _ -, got ${JSON.stringify(channel)}`,
-    );
-  }
-  if (notice.length > LONGEST_NOTICE) {
-    throw new RangeError(`a notice has at most ${LONGEST_NOTICE} characters, got ${notice.length}`);
-  }
-}
-
 class ProcessRecords implements SharedRecords {
   readonly #now: () => number;
   readonly #records = new Map<string, Kept>();
   readonly #logs = new Map<string, Log>();
-  readonly #listeners = new Map<string, Set<(notice: string) => void>>();
+  readonly #listeners = new NoticeListeners();
+  /** Names revisions too, which is why it never goes back (S2). */
   #writes = 0;
 
   constructor(now: () => number) {
@@ -81,10 +57,11 @@ class ProcessRecords implements SharedRecords {
 
   put: SharedRecords["put"] = async (key, value, expected, expiresAt) => {
     const name = sharedName(key);
+    const kept = { text: sharedText(value), expiresAt: checkExpiry(expiresAt) };
     if (this.#standing(name)?.revision !== expected) return undefined;
     this.#written();
     const revision = String(this.#writes);
-    this.#records.set(name, { text: JSON.stringify(value), revision, expiresAt });
+    this.#records.set(name, { ...kept, revision });
     return revision;
   };
 
@@ -95,41 +72,38 @@ class ProcessRecords implements SharedRecords {
   };
 
   append: SharedRecords["append"] = async (key, texts, limits) => {
-    checkLogLimits(limits);
     const name = sharedName(key);
-    this.#written();
+    checkAppended(texts, limits);
     const before = this.#standingLog(name);
+    if (before === undefined && texts.length === 0) return 0;
+    this.#written();
     let last = before?.last ?? 0;
     const added = texts.map((text) => {
       last += 1;
       return { number: last, text };
     });
     const items = [...(before?.items ?? []), ...added].slice(-limits.keep);
-    const expiresAt = Math.max(before?.expiresAt ?? 0, limits.expiresAt);
+    const expiresAt = Math.max(before?.expiresAt ?? 0, checkExpiry(limits.expiresAt));
     this.#logs.set(name, { items, last, expiresAt });
     return last;
   };
 
   read: SharedRecords["read"] = async (key, after, limit) => {
-    const log = this.#standingLog(sharedName(key));
+    const name = sharedName(key);
+    checkPart(after, limit);
+    const log = this.#standingLog(name);
     const items = (log?.items ?? []).filter(({ number }) => number > after).slice(0, limit);
     return { items, last: log?.last ?? 0 };
   };
 
   publish: SharedRecords["publish"] = async (channel, notice) => {
     checkNotice(channel, notice);
-    for (const listener of this.#listeners.get(channel) ?? []) listener(notice);
+    this.#listeners.tell(channel, notice);
   };
 
   listen: SharedRecords["listen"] = async (channel, listener) => {
     checkNotice(channel);
-    const own = (notice: string): void => listener(notice);
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners.add(own));
-    return () => {
-      listeners.delete(own);
-      if (listeners.size === 0) this.#listeners.delete(channel);
-    };
+    return this.#listeners.add(channel, listener);
   };
 
   #standing(name: string): Kept | undefined {

@@ -8,6 +8,8 @@ import type { RepriseError } from "@reprise/errors";
 import type { JsonObject, JsonValue } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { Complete, Effects, Needs } from "./definition.ts";
+import type { SharedRecords } from "./sharedRecords.ts";
+import type { StateSealer } from "./stateTokens.ts";
 import type { LogLevel } from "./wireTypes.ts";
 
 /** The three requests of MCP 2026-07-28 that may be answered with `input_required`. */
@@ -136,6 +138,12 @@ export type RunReply =
 /** A running runtime. */
 export interface Runtime {
   readonly catalog: Catalog;
+  /** What all instances share besides runs. Its calls fail once the store that it belongs to is closed. */
+  readonly shared: SharedRecords;
+  /** Seals what clients carry besides request states, such as session ids, with the same keys. */
+  readonly sealer: StateSealer;
+  /** Namespace and server name: what everything sealed is bound to, so that no other deployment opens it. */
+  readonly audience: string;
   /** Never rejects: every failure is a reply. */
   execute(request: RunRequest): Promise<RunReply>;
   /** Whether runs can be recorded now; `reason` is for operators. */

@@ -10,6 +10,7 @@
  * S3 Numbers of a log's items grow by one and never repeat while the log lives, also after old items were dropped.
  * S4 Everything expires. A later write never shortens a log's life; a record lives as long as its last write says.
  * S5 A notice is a hint: it may be lost, and whoever must not miss what it speaks of looks again by itself.
+ * S6 What is at or after its `expiresAt` is not there, whether or not it has been deleted.
  */
 import type { JsonValue } from "@reprise/journal";
 
@@ -50,7 +51,7 @@ export interface LogLimits {
 
 /**
  * The port. Failures are RepriseErrors STORE_UNAVAILABLE or STORE_FULL; after one, the caller may not assume either outcome.
- * A malformed key, channel or limit is a RangeError.
+ * A malformed key, channel, limit or text (half of a surrogate pair) is a RangeError. All of them reject.
  */
 export interface SharedRecords {
   /** Undefined: there is none, or it has expired. */
@@ -70,12 +71,18 @@ export interface SharedRecords {
   ): Promise<string | undefined>;
   /** Deletes the record of that revision; false when another one stands, or none. */
   remove(key: SharedKey, expected: string): Promise<boolean>;
-  /** Appends to a log, which the first item makes. Returns the number of the last item. */
+  /**
+   * Appends to a log, which the first item makes; without items it only extends and trims a log that is there. Returns the
+   * number of the newest item, 0 when there is no log.
+   */
   append(log: SharedKey, items: readonly string[], limits: LogLimits): Promise<number>;
   /** Items with a number above `after`, oldest first, at most `limit` of them; dropped ones are left out. */
   read(log: SharedKey, after: number, limit: number): Promise<LogPart>;
   /** Tells all who listen to the channel, this process included, within 50 ms as a rule. At most 8 KB. */
   publish(channel: string, notice: string): Promise<void>;
-  /** Calls `listener` for every notice from now on; resolves once it would hear one. Returns how to end it. */
+  /**
+   * Calls `listener`, which must not throw, for every notice from now on; resolves once it would hear one. Returns how to end
+   * it, which may be called again. Closing the store ends it too.
+   */
   listen(channel: string, listener: (notice: string) => void): Promise<() => void>;
 }

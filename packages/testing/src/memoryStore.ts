@@ -16,6 +16,7 @@ import {
   claimKnown,
   claimQueued,
   claimRound,
+  createProcessRecords,
   createRun,
   DEFAULT_RETENTION_MS,
   endRound,
@@ -24,10 +25,12 @@ import {
   type RunHead,
   type RunStore,
   renew,
+  type SharedRecords,
   type Transition,
   type TransitionEnv,
 } from "@reprise/runtime";
 import { MemoryRecords, type MemorySnapshot } from "./memoryRecords.ts";
+import { sharedOfProcess } from "./sharedOfProcess.ts";
 
 /** A call of the port that changes something. */
 export type StoreMethod =
@@ -61,6 +64,8 @@ export interface MemoryStoreOptions {
 
 /** A RunStore whose data and processes a test can see and end. */
 export interface MemoryStore extends RunStore {
+  /** Records that all stores on this data share; expiry by `now`. */
+  readonly shared: SharedRecords;
   /** A store of another process on the same data. */
   another(): MemoryStore;
   /** The process behind this handle dies: its leases end at once, its waiters are gone, its calls fail. Idempotent. */
@@ -73,13 +78,16 @@ export interface MemoryStore extends RunStore {
 interface Shared {
   readonly options: MemoryStoreOptions;
   readonly records: MemoryRecords;
+  readonly sharedRecords: SharedRecords;
   readonly dead: Set<number>;
   handles: number;
 }
 
 /** Makes a memory store with no runs in it. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  return openHandle({ options, records: new MemoryRecords(), dead: new Set(), handles: 0 });
+  const sharedRecords = createProcessRecords(options.now);
+  const records = new MemoryRecords();
+  return openHandle({ options, records, sharedRecords, dead: new Set(), handles: 0 });
 }
 
 function openHandle(shared: Shared): MemoryStore {
@@ -93,6 +101,7 @@ function openHandle(shared: Shared): MemoryStore {
   const holder = shared.handles;
   let open = true;
   const openWatches = new Set<() => void>();
+  const ofProcess = sharedOfProcess(shared.sharedRecords);
 
   const isGone = (other: unknown): boolean => typeof other === "number" && dead.has(other);
   const isOver = (lease: { readonly holder: unknown; readonly until: number }): boolean =>
@@ -135,6 +144,7 @@ function openHandle(shared: Shared): MemoryStore {
 
   const end = (): void => {
     open = false;
+    ofProcess.end();
     for (const resolve of [...openWatches]) resolve();
   };
 
@@ -156,6 +166,7 @@ function openHandle(shared: Shared): MemoryStore {
 
   return {
     leaseMs,
+    shared: ofProcess.shared,
     createRun: (input) => {
       const { runId } = input.origin;
       return transact("createRun", (env) => [createRun(records.run(runId), input, env), runId]);

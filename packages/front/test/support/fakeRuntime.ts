@@ -2,15 +2,16 @@
  * A runtime whose answers a test decides: a catalog from short entries, and `execute` as a function.
  */
 import type { JsonObject } from "@reprise/protocol";
-import type {
-  ArgsCheck,
-  Catalog,
-  CompiledHandler,
-  Complete,
-  HeaderParam,
-  RunReply,
-  RunRequest,
-  Runtime,
+import {
+  type ArgsCheck,
+  type Catalog,
+  type CompiledHandler,
+  type Complete,
+  createProcessRecords,
+  type HeaderParam,
+  type RunReply,
+  type RunRequest,
+  type Runtime,
 } from "@reprise/runtime";
 
 interface Entry {
@@ -72,6 +73,7 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
   };
   return {
     catalog,
+    shared: createProcessRecords(),
     executed,
     async execute(request) {
       executed.push(request);
