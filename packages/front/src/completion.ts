@@ -5,7 +5,8 @@ import { RepriseError } from "@reprise/errors";
 import type { ResultEnding } from "@reprise/protocol";
 import { completeResult, isJsonObject, type JsonObject, type JsonValue } from "@reprise/protocol";
 import type { Caller, Catalog } from "@reprise/runtime";
-import { checkScopes } from "./auth.ts";
+import type { ScopeRule } from "./auth/scopes.ts";
+import type { Exchange } from "./exchange.ts";
 
 /** The protocol's bound on one response. */
 const maxValues = 100;
@@ -28,7 +29,8 @@ export async function complete(
   params: JsonObject,
   catalog: Catalog,
   caller: Caller,
-  options: { readonly byScope: boolean; readonly ending: ResultEnding },
+  exchange: Exchange,
+  options: { readonly scopes: ScopeRule | undefined; readonly ending: ResultEnding },
 ): Promise<string> {
   const wanted = readWanted(params);
   const handler =
@@ -39,7 +41,7 @@ export async function complete(
     throw new RepriseError("UNKNOWN_TARGET", "There is no such prompt or resource template.");
   }
   // Suggestions can tell as much as the handler itself would.
-  if (options.byScope) checkScopes(caller, handler.scopes);
+  options.scopes?.check(caller, handler.scopes, exchange);
   const suggest = catalog.findCompletion(wanted.ref, wanted.argument);
   const values =
     suggest === undefined ? [] : await suggest(wanted.value, { arguments: wanted.others, caller });

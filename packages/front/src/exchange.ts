@@ -49,6 +49,11 @@ export class Exchange {
     return this.#stream;
   }
 
+  /** Gives the response its `WWW-Authenticate`: for the refusal that follows, before anything was sent. */
+  challenge(header: string): void {
+    this.#reply.header("www-authenticate", header);
+  }
+
   /** Whether the one who sent the request is gone. */
   get isGone(): boolean {
     return this.#gone || (!this.#ended && this.#reply.raw.destroyed);

@@ -17,7 +17,9 @@ import type {
   HookHandlerDoneFunction,
 } from "fastify";
 import { acceptsBoth, hostRule, isLoopbackName, originRule } from "./admission.ts";
-import type { Authenticate } from "./auth.ts";
+import { authenticationHook } from "./auth/authenticationHook.ts";
+import { serveProtectedResource } from "./auth/protectedResource.ts";
+import { handlerScopes } from "./auth/scopes.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { McpEndpoint, parseMcpBody } from "./endpoint.ts";
 import { servedMethods } from "./methods.ts";
@@ -61,14 +63,21 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     endpoint.refuse(error as RepriseError, request, reply),
   );
 
-  const { authenticate } = config;
+  const { authenticate, protectedResource } = config;
   const before =
     authenticate === undefined
       ? [gate.check]
-      : [gate.check, authentication(authenticate, callers, endpoint)];
+      : [gate.check, authenticationHook(authenticate, protectedResource, callers, endpoint)];
   app.post(config.path, { bodyLimit: config.maxBodyBytes, onRequest: before }, (request, reply) =>
     endpoint.handle(request, reply),
   );
+  const preflight = (request: FastifyRequest, reply: FastifyReply): void =>
+    answerPreflight(
+      reply,
+      "POST",
+      request.headers["access-control-request-headers"],
+      config.allowedHeaders,
+    );
   // These are answered before a body is read: a DELETE of the handshake era may come with any.
   app.options(config.path, { onRequest: [gate.check, preflight] }, preflight);
   app.route({
@@ -78,6 +87,13 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     handler: refuseHttpMethod,
   });
   serveOperations(app, config.runtime, metrics, gate.check);
+  if (protectedResource !== undefined) {
+    const { catalog } = config.runtime;
+    serveProtectedResource(app, protectedResource, config.path, {
+      scopes: handlerScopes(catalog),
+      name: String(catalog.server.info["title"] ?? catalog.server.info["name"]),
+    });
+  }
 }
 
 /** Refuses by Host, Origin and Accept, and closes altogether on an address that needs auth and has none. */
@@ -148,39 +164,6 @@ class Gate {
 /** Addresses that the instance is bound to; a socket in the file system is as local as loopback. */
 function listenAddresses(app: FastifyInstance): readonly string[] {
   return app.addresses().flatMap((each) => (typeof each === "string" ? [] : [each.address]));
-}
-
-function authentication(
-  authenticate: Authenticate,
-  callers: WeakMap<FastifyRequest, Caller>,
-  endpoint: McpEndpoint,
-): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
-  return async (request, reply) => {
-    let refusal: RepriseError;
-    try {
-      const outcome = await authenticate({
-        headers: request.raw.headers,
-        method: request.method,
-        url: request.raw.url ?? "",
-        remoteAddress: request.ip,
-      });
-      if ("caller" in outcome) {
-        callers.set(request, outcome.caller);
-        return undefined;
-      }
-      refusal = outcome.refusal;
-      reply.headers(outcome.headers ?? {});
-    } catch (error) {
-      request.log.error({ err: error }, "authentication failed to decide");
-      refusal = new RepriseError("UNAUTHORIZED", "The caller could not be authenticated.");
-    }
-    endpoint.refuse(refusal, request, reply);
-    return reply;
-  };
-}
-
-function preflight(request: FastifyRequest, reply: FastifyReply): void {
-  answerPreflight(reply, request.headers["access-control-request-headers"]);
 }
 
 function refuseHttpMethod(_request: FastifyRequest, reply: FastifyReply): void {

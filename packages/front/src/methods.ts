@@ -15,6 +15,7 @@ import {
   supportedVersions,
 } from "@reprise/protocol";
 import type { Caller, Catalog, RunMethod } from "@reprise/runtime";
+import { ScopeRule } from "./auth/scopes.ts";
 import { complete } from "./completion.ts";
 import type { Exchange } from "./exchange.ts";
 import { type ListEntry, PrebuiltList } from "./lists.ts";
@@ -43,12 +44,13 @@ export function servedMethods(
   const { catalog } = runtime;
   const serverInfo = catalog.server.info;
   const byScope = config.authenticate !== undefined;
+  const scopes = byScope ? new ScopeRule(config.protectedResource, catalog) : undefined;
   const plainEnding = resultEnding(serverInfo);
   const publicEnding = resultEnding(serverInfo, { ttlMs: config.listTtlMs, cacheScope: "public" });
   const settings: RunSettings = {
     runtime,
     stream,
-    byScope,
+    scopes,
     serverInfo,
     plainEnding,
     // What a read gives may depend on the caller and on the moment; nothing in a definition says otherwise.
@@ -94,7 +96,7 @@ export function servedMethods(
   }
   if (catalog.hasCompletions) {
     methods.set("completion/complete", ({ request, caller, exchange }) => {
-      complete(request.params, catalog, caller, { byScope, ending: plainEnding }).then(
+      complete(request.params, catalog, caller, exchange, { scopes, ending: plainEnding }).then(
         (text) => exchange.result(text),
         (error: unknown) => {
           // What a client got wrong is its own business, and nobody may fill a log from outside.

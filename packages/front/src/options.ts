@@ -4,7 +4,12 @@
  * `resolveOptions` throws TypeError or RangeError naming the option; nothing later does.
  */
 import type { Runtime } from "@reprise/runtime";
-import type { Authenticate } from "./auth.ts";
+import type { Authenticate } from "./auth/authenticate.ts";
+import {
+  type ProtectedResource,
+  type PublishedResource,
+  publishedResource,
+} from "./auth/protectedResource.ts";
 
 /** Options of `createFront`. */
 export interface FrontOptions {
@@ -18,6 +23,11 @@ export interface FrontOptions {
   readonly allowedHosts?: readonly string[];
   /** Origins whose pages may call, besides loopback ones: `https://app.example.com`, exactly. They get CORS headers. */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * Request headers that pages of allowed origins may send besides those of MCP: the one of an API key, such as
+   * `x-api-key`. Default none.
+   */
+  readonly allowedHeaders?: readonly string[];
   /** Largest body of a POST in bytes. Default 4194304 (4 MiB); a larger one gets 413. */
   readonly maxBodyBytes?: number;
   /** Entries of one page of a list. Default 200. */
@@ -36,6 +46,11 @@ export interface FrontOptions {
   readonly commitAfterMs?: number;
   /** Who calls. Default: everybody is `anonymous`, and the front serves loopback only. */
   readonly authenticate?: Authenticate;
+  /**
+   * What is published at `/.well-known/oauth-protected-resource` (RFC 9728) and named in challenges; its host counts as
+   * allowed. `createBearerAuth` gives it. Default: nothing is published.
+   */
+  readonly protectedResource?: ProtectedResource;
   /** `"none"`: serve other machines without auth. They can call everything. */
   readonly auth?: "none";
 }
@@ -46,12 +61,14 @@ export interface FrontConfig {
   readonly path: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly allowedHeaders: readonly string[];
   readonly maxBodyBytes: number;
   readonly pageSize: number;
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
   readonly commitAfterMs: number;
   readonly authenticate: Authenticate | undefined;
+  readonly protectedResource: PublishedResource | undefined;
   /** Whether a non-loopback address may be served. */
   readonly servesOthers: boolean;
 }
@@ -67,17 +84,27 @@ export function resolveOptions(options: FrontOptions): FrontConfig {
   if (options.auth === "none" && options.authenticate !== undefined) {
     throw new TypeError('auth: "none" contradicts authenticate');
   }
+  if (options.protectedResource !== undefined && options.authenticate === undefined) {
+    throw new TypeError("protectedResource needs authenticate: nobody would check its tokens");
+  }
+  const protectedResource =
+    options.protectedResource === undefined
+      ? undefined
+      : publishedResource(options.protectedResource);
+  const publicHost = protectedResource === undefined ? [] : [protectedResource.host];
   return {
     runtime: options.runtime,
     path,
-    allowedHosts: (options.allowedHosts ?? []).map(hostEntry),
+    allowedHosts: [...(options.allowedHosts ?? []), ...publicHost].map(hostEntry),
     allowedOrigins: (options.allowedOrigins ?? []).map(originEntry),
+    allowedHeaders: (options.allowedHeaders ?? []).map(headerEntry),
     maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes ?? 4 * 1024 * 1024, 1),
     pageSize: whole("pageSize", options.pageSize ?? 200, 1),
     listTtlMs: whole("listTtlMs", options.listTtlMs ?? 300_000, 0),
     heartbeatMs: whole("heartbeatMs", options.heartbeatMs ?? 15_000, 1),
     commitAfterMs: whole("commitAfterMs", options.commitAfterMs ?? 1_000, 0),
     authenticate: options.authenticate,
+    protectedResource,
     servesOthers: options.auth === "none" || options.authenticate !== undefined,
   };
 }
@@ -94,6 +121,13 @@ function whole(name: string, value: number, least: number): number {
 function hostEntry(entry: string): string {
   if (!/^(\[[0-9a-f:.]+\]|[\w-]+(\.[\w-]+)*)(:\d{1,5})?$/i.test(entry)) {
     throw new TypeError(`allowedHosts: "${entry}" is not a host name with or without a port`);
+  }
+  return entry.toLowerCase();
+}
+
+function headerEntry(entry: string): string {
+  if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(entry)) {
+    throw new TypeError(`allowedHeaders: "${entry}" is no header name`);
   }
   return entry.toLowerCase();
 }

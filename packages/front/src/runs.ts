@@ -29,7 +29,7 @@ import type {
   RunRequest,
   Runtime,
 } from "@reprise/runtime";
-import { checkScopes } from "./auth.ts";
+import type { ScopeRule } from "./auth/scopes.ts";
 import type { Exchange } from "./exchange.ts";
 import type { StreamSettings } from "./notificationStream.ts";
 
@@ -37,8 +37,8 @@ import type { StreamSettings } from "./notificationStream.ts";
 export interface RunSettings {
   readonly runtime: Runtime;
   readonly stream: StreamSettings;
-  /** Whether handlers' scopes are enforced: only where there are tokens. */
-  readonly byScope: boolean;
+  /** What enforces handlers' scopes; undefined where there are no tokens. */
+  readonly scopes: ScopeRule | undefined;
   readonly serverInfo: JsonObject;
   readonly plainEnding: ResultEnding;
   /** Reads carry cache hints. */
@@ -65,7 +65,7 @@ export function run(
 ): void {
   const target = findTarget(method, request.params, headers, settings);
   const { handler } = target;
-  if (settings.byScope && handler.scopes.length > 0) checkScopes(caller, handler.scopes);
+  if (handler.scopes.length > 0) settings.scopes?.check(caller, handler.scopes, exchange);
   if (handler.headerParams.length > 0) {
     checkParamHeaders(headers, handler.headerParams, target.rawArgs);
   }

@@ -119,6 +119,21 @@ describe("Host and Origin", () => {
     expect(answer.headers["access-control-allow-methods"]).toBe("POST");
   });
 
+  test("a preflight allows the header of an API key where it is configured, and only that", async () => {
+    const { app } = serve({ runtime: fakeRuntime(), allowedHeaders: ["X-Api-Key"] });
+    const answer = await app.inject({
+      method: "OPTIONS",
+      url: "/mcp",
+      headers: {
+        host: "localhost",
+        origin: "http://localhost:6274",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "last-event-id, x-api-key, x-evil",
+      },
+    });
+    expect(answer.headers["access-control-allow-headers"]).toBe("last-event-id, x-api-key");
+  });
+
   test("a preflight of a foreign origin is refused", async () => {
     const { app } = serve({ runtime: fakeRuntime() });
     const headers = { host: "localhost", origin: "http://evil.example.com" };
