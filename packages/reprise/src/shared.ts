@@ -44,7 +44,9 @@ export async function openShared(settings: Settings, logger: Logger): Promise<Sh
     logger.info({ durability: connection.durability }, "connected to Redis");
     const keys = await openKeys(settings, connection, logger, opened);
     const limits = { leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller };
-    const store = await openRedisStore({ connection, namespace, ...limits, logger });
+    const { recordEncryptionKey: secrets } = settings;
+    const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
+    const store = await openRedisStore({ connection, namespace, ...limits, ...wraps, logger });
     return {
       connection,
       store,

@@ -47,3 +47,5 @@ export type {
   VerifiedToken,
 } from "./signedTokens.ts";
 export { createTokenVerifier } from "./signedTokens.ts";
+export type { TextWrapping, UnwrapFault } from "./textWrapping.ts";
+export { createRecordWrapping } from "./textWrapping.ts";

@@ -11,7 +11,7 @@
  */
 import type { RingContents, RingEntry } from "./keyRingPort.ts";
 import { type RingKey, type RingKeyFault, readRingKey } from "./keyRingRecord.ts";
-import type { KeyWrapping } from "./keyRingWrap.ts";
+import type { TextWrapping } from "./textWrapping.ts";
 
 /** What a reading tells its reader to do. */
 export interface Adoption {
@@ -30,12 +30,12 @@ interface Unreadable {
 
 /** The ring as one process knows it. */
 export class KeyRingHoldings {
-  readonly #wrapping: KeyWrapping | undefined;
+  readonly #wrapping: TextWrapping | undefined;
   readonly #keys = new Map<string, RingKey>();
   readonly #tombstones = new Map<string, RingEntry>();
   #unreadable: ReadonlyMap<string, Unreadable> = new Map();
 
-  constructor(wrapping: KeyWrapping | undefined) {
+  constructor(wrapping: TextWrapping | undefined) {
     this.#wrapping = wrapping;
   }
 

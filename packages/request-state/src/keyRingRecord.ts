@@ -14,8 +14,8 @@ import { isTime } from "./claims.ts";
 import { isKid } from "./form.ts";
 import { OPENS_AFTER_EXPIRY_MS } from "./keyLife.ts";
 import type { RingEntry } from "./keyRingPort.ts";
-import type { KeyWrapping, UnwrapFault } from "./keyRingWrap.ts";
 import { deriveKey, MIN_SECRET_BYTES, type SealingKey } from "./keys.ts";
+import type { TextWrapping, UnwrapFault } from "./textWrapping.ts";
 
 /** What everybody may know of a key in the ring. Times are epoch milliseconds. */
 export interface RingKeyFacts {
@@ -54,7 +54,7 @@ const FORMAT_VERSION = 1;
 /** Makes a key: random, published under the facts that `factsOf` gives it. */
 export function makeRingKey(
   facts: Omit<RingKeyFacts, "kid">,
-  wrapping: KeyWrapping | undefined,
+  wrapping: TextWrapping | undefined,
 ): RingKey {
   const secret = randomBytes(MIN_SECRET_BYTES);
   const life = { newestExpiryMs: facts.newestExpiryMs, revoked: false };
@@ -81,7 +81,7 @@ export function makeRingKey(
 /** Reads a key that the ring gave under `entry.kid`. */
 export function readRingKey(
   entry: RingEntry,
-  wrapping: KeyWrapping | undefined,
+  wrapping: TextWrapping | undefined,
 ): RingKey | RingKeyFault {
   const json = parseObject(entry.text);
   if (json === undefined) return "damaged";

@@ -3,14 +3,14 @@
  */
 import type { KeyRingOptions } from "./keyRingContract.ts";
 import type { KeyRingClock, KeyRingLogger, KeyRingStore } from "./keyRingPort.ts";
-import { createKeyWrapping, type KeyWrapping } from "./keyRingWrap.ts";
+import { createKeyWrapping, type TextWrapping } from "./textWrapping.ts";
 
 /** Options with their defaults. */
 export interface RingSettings {
   readonly store: KeyRingStore;
   readonly clock: KeyRingClock;
   readonly owner: string;
-  readonly wrapping: KeyWrapping | undefined;
+  readonly wrapping: TextWrapping | undefined;
   readonly rotationMs: number;
   readonly lifetimeMs: number;
   readonly logger: KeyRingLogger;

@@ -12,6 +12,7 @@ import type { Lease, Transition, TransitionEnv } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import { isWord, type Keys } from "./keys.ts";
 import { EntriesWanted, type ReadRun, runOf } from "./readRun.ts";
+import type { RecordText } from "./recordText.ts";
 import { readRun } from "./runScripts.ts";
 import { runScript } from "./script.ts";
 import type { ServerTime } from "./storeClock.ts";
@@ -31,6 +32,7 @@ export interface DecisionFacts {
   readonly client: RedisClient;
   readonly keys: Keys;
   readonly time: ServerTime;
+  readonly text: RecordText;
   readonly instance: string;
   readonly leaseMs: number;
   readonly retentionMs: number;
@@ -46,13 +48,13 @@ export class Decisions {
 
   /** @param withEntries whether to read the journal as well */
   async read(runId: string, withEntries: boolean): Promise<Reading> {
-    const { client, keys, time } = this.#facts;
+    const { client, keys, time, text } = this.#facts;
     if (!isWord(runId)) return { run: undefined, now: time.now() };
     const reply = await runScript(client, readRun, keys.ofRun(runId), {
       clock: time.argument,
       entries: withEntries ? "1" : "",
     });
-    return { run: runOf(runId, reply, withEntries), now: time.note(reply.now) };
+    return { run: runOf(runId, reply, withEntries, text), now: time.note(reply.now) };
   }
 
   /** What transition functions see of the store at `now`. @param limit of waiting runs, if the decision's principal has reached it */

@@ -1,8 +1,10 @@
 /**
  * The options of the Redis store, checked once.
  */
+import type { Secrets } from "@reprise/request-state";
 import { DEFAULT_RETENTION_MS, type Logger, silentLogger } from "@reprise/runtime";
 import type { RedisConnection } from "./connection.ts";
+import { type RecordText, recordTextOf } from "./recordText.ts";
 import { type StoreClock, systemClock } from "./storeClock.ts";
 
 /** How a Redis store is opened. */
@@ -19,6 +21,11 @@ export interface RedisStoreOptions {
   readonly maxWaitingRuns?: number;
   /** Bytes that the waiting runs of one principal may hold. Default 64 MiB. */
   readonly maxBytesPerCaller?: number;
+  /**
+   * Wraps what run records hold: arguments, answers, steps, results. The first secret wraps, all unwrap; at least 32 bytes each.
+   * Default: records stand in Redis as readable JSON.
+   */
+  readonly recordEncryptionKey?: Secrets | undefined;
   /** Default: nothing is logged. */
   readonly logger?: Logger;
   /** For tests: time. */
@@ -26,7 +33,10 @@ export interface RedisStoreOptions {
 }
 
 /** The options with defaults. */
-export type CheckedStoreOptions = Required<RedisStoreOptions>;
+export interface CheckedStoreOptions
+  extends Required<Omit<RedisStoreOptions, "recordEncryptionKey">> {
+  readonly text: RecordText;
+}
 
 /** Fills in defaults; a value that can't be meant is a RangeError that names the option. */
 export function checkStoreOptions(options: RedisStoreOptions): CheckedStoreOptions {
@@ -37,6 +47,7 @@ export function checkStoreOptions(options: RedisStoreOptions): CheckedStoreOptio
     retentionMs: positive("retentionMs", options.retentionMs ?? DEFAULT_RETENTION_MS),
     maxWaitingRuns: positive("maxWaitingRuns", options.maxWaitingRuns ?? 1_000),
     maxBytesPerCaller: positive("maxBytesPerCaller", options.maxBytesPerCaller ?? 64 * 1024 * 1024),
+    text: recordTextOf(options.recordEncryptionKey),
     logger: options.logger ?? silentLogger,
     clock: options.clock ?? systemClock,
   };

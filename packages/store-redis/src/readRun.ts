@@ -13,6 +13,7 @@ import {
   type StoredRun,
 } from "@reprise/runtime";
 import { decodeHead, decodeOrigin, type HeadNotes } from "./headText.ts";
+import type { RecordText } from "./recordText.ts";
 import type { ReadReply } from "./runScripts.ts";
 
 /** A run with what the adapter knows of it besides. */
@@ -29,7 +30,12 @@ export interface ReadRun extends StoredRun {
 export class EntriesWanted extends Error {}
 
 /** The run of a reply; undefined when there is none. @throws RepriseError FORMAT_UNKNOWN, STORE_UNAVAILABLE */
-export function runOf(runId: string, reply: ReadReply, withEntries: boolean): ReadRun | undefined {
+export function runOf(
+  runId: string,
+  reply: ReadReply,
+  withEntries: boolean,
+  text: RecordText,
+): ReadRun | undefined {
   if (reply.tag === "NONE") return undefined;
   const { fields } = reply;
   const originText = fields.get("origin");
@@ -37,9 +43,9 @@ export function runOf(runId: string, reply: ReadReply, withEntries: boolean): Re
   if (originText === undefined || headText === undefined) {
     throw new RepriseError("STORE_UNAVAILABLE", `run ${runId} is damaged in the store`);
   }
-  const origin = decodeOrigin(originText, runId);
+  const origin = decodeOrigin(text.open(originText), runId);
   checkFormat(origin);
-  const { body, notes } = decodeHead(headText);
+  const { body, notes } = decodeHead(text.open(headText));
   const until = fields.get("leaseUntil");
   const head: RunHead = {
     ...body,
@@ -59,7 +65,7 @@ export function runOf(runId: string, reply: ReadReply, withEntries: boolean): Re
     originBytes: originText.length,
     entries: () => {
       if (!withEntries && head.entryCount > 0) throw new EntriesWanted();
-      return reply.entries.map((entry) => JSON.parse(entry) as Entry);
+      return reply.entries.map((entry) => JSON.parse(text.open(entry)) as Entry);
     },
   };
 }

@@ -82,12 +82,13 @@ class NetworkStore implements RedisStore {
   #closing: Promise<void> | undefined;
 
   constructor(options: CheckedStoreOptions, keys: Keys) {
-    const { clock, leaseMs, retentionMs, logger } = options;
+    const { clock, leaseMs, retentionMs, logger, text } = options;
     const { client } = options.connection;
     const { instance } = this;
     const time = new ServerTime(clock);
-    const decisions = new Decisions({ client, keys, time, instance, leaseMs, retentionMs });
-    const writer = new RunWriter(client, keys, time, instance, leaseMs);
+    const facts = { client, keys, time, text, instance, leaseMs, retentionMs };
+    const decisions = new Decisions(facts);
+    const writer = new RunWriter(facts);
     const waiting = new WaitingUse(client, keys, options, logger, clock.monotonicNow);
     const watches = new Watches((runId, epoch) => this.#look(runId, epoch), clock);
     const capacity = new Capacity(client, clock.monotonicNow);

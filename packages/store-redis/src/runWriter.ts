@@ -11,9 +11,11 @@
 import { randomInt } from "node:crypto";
 import { MISMATCH_GRACE_MS, type RunHead, type RunOrigin, type RunWrite } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
+import type { DecisionFacts } from "./decisions.ts";
 import { encodeHead, encodeOrigin, type HeadNotes, KEPT_AHEAD_MS } from "./headText.ts";
 import { newsOf } from "./instanceChannel.ts";
 import type { Keys } from "./keys.ts";
+import type { RecordText } from "./recordText.ts";
 import type { WriteReply } from "./runScripts.ts";
 import * as scripts from "./runScripts.ts";
 import { runScript } from "./script.ts";
@@ -50,31 +52,27 @@ export class RunWriter {
   readonly #client: RedisClient;
   readonly #keys: Keys;
   readonly #time: ServerTime;
+  readonly #text: RecordText;
   readonly #instance: string;
   readonly #leaseMs: number;
 
-  constructor(
-    client: RedisClient,
-    keys: Keys,
-    time: ServerTime,
-    instance: string,
-    leaseMs: number,
-  ) {
-    this.#client = client;
-    this.#keys = keys;
-    this.#time = time;
-    this.#instance = instance;
-    this.#leaseMs = leaseMs;
+  constructor(facts: DecisionFacts) {
+    this.#client = facts.client;
+    this.#keys = facts.keys;
+    this.#time = facts.time;
+    this.#text = facts.text;
+    this.#instance = facts.instance;
+    this.#leaseMs = facts.leaseMs;
   }
 
   /** A new run without a key. */
   create(origin: RunOrigin, write: RunWrite): SentRun {
     const { head } = write;
     const { runId } = origin;
-    const entries = encodeEntries(write);
+    const entries = this.#entries(write);
     const notes = notesAfter(head, undefined, entries);
     const goesOn = head.status === "running";
-    const originText = encodeOrigin(origin);
+    const originText = this.#text.seal(encodeOrigin(origin));
     const revision = randomInt(FIRST_REVISIONS);
     const sent = this.#sent(
       notes,
@@ -87,7 +85,7 @@ export class RunWriter {
           runId,
           revision,
           origin: originText,
-          head: encodeHead(head, notes),
+          head: this.#head(head, notes),
           keptUntil: notes.keptUntil,
           due: dueOf(head, this.#leaseMs),
           epoch: goesOn ? head.epoch : "",
@@ -114,7 +112,7 @@ export class RunWriter {
     const keys = this.#keys.ofRun(runId);
     const before = this.#keys.ofRun(previous?.run.runId ?? runId);
     const gone = previous?.head;
-    const originText = encodeOrigin(origin);
+    const originText = this.#text.seal(encodeOrigin(origin));
     const revision = randomInt(FIRST_REVISIONS);
     const sent = this.#sent(
       notes,
@@ -132,7 +130,7 @@ export class RunWriter {
           runId,
           revision,
           origin: originText,
-          head: encodeHead(head, notes),
+          head: this.#head(head, notes),
           keptUntil: notes.keptUntil,
           due: dueOf(head, this.#leaseMs),
           leaseMs: head.lease === undefined ? "" : this.#leaseMs,
@@ -143,7 +141,7 @@ export class RunWriter {
           previousHead:
             gone === undefined || previous === undefined
               ? ""
-              : encodeHead(gone, notesAfter(gone, previous.run.notes, [])),
+              : this.#head(gone, notesAfter(gone, previous.run.notes, [])),
         },
       ),
     );
@@ -152,7 +150,7 @@ export class RunWriter {
 
   /** Progress of a live attempt, or its renewal. */
   append(on: WrittenOn, write: RunWrite, renewal: boolean): Sent {
-    const entries = encodeEntries(write);
+    const entries = this.#entries(write);
     const notes = notesAfter(write.head, on.notes, entries);
     // A journal that begins now has no expiry yet.
     const begins = entries.length > 0 && on.head.entryCount === 0;
@@ -167,7 +165,7 @@ export class RunWriter {
           clock: this.#time.argument,
           runId: on.runId,
           revision: on.revision,
-          head: encodeHead(write.head, notes),
+          head: this.#head(write.head, notes),
           leaseMs: this.#leaseMs,
           keptUntil: isKept ? "" : notes.keptUntil,
           renewal: renewal ? "1" : "",
@@ -184,7 +182,7 @@ export class RunWriter {
    */
   settle(on: WrittenOn, write: RunWrite, guard: "none" | "dead" | { readonly sole: string }): Sent {
     const { head } = write;
-    const entries = encodeEntries(write);
+    const entries = this.#entries(write);
     const notes = notesAfter(head, on.notes, entries);
     return this.#sent(
       notes,
@@ -196,7 +194,7 @@ export class RunWriter {
           clock: this.#time.argument,
           runId: on.runId,
           revision: on.revision,
-          head: encodeHead(head, notes),
+          head: this.#head(head, notes),
           keptUntil: notes.keptUntil,
           due: dueOf(head, this.#leaseMs),
           epoch: head.status === "running" ? head.epoch : "",
@@ -222,7 +220,7 @@ export class RunWriter {
         clock: this.#time.argument,
         runId: on.runId,
         revision: on.revision,
-        head: encodeHead(head, notes),
+        head: this.#head(head, notes),
         keptUntil: notes.keptUntil,
         due: head.lease === undefined ? dueOf(head, this.#leaseMs) : "",
         epoch: head.epoch,
@@ -253,6 +251,14 @@ export class RunWriter {
     );
   }
 
+  #head(head: RunHead, notes: HeadNotes): string {
+    return this.#text.seal(encodeHead(head, notes));
+  }
+
+  #entries(write: RunWrite): readonly string[] {
+    return (write.append ?? []).map((entry) => this.#text.seal(JSON.stringify(entry)));
+  }
+
   #sent(notes: HeadNotes, sending: Promise<WriteReply>): Sent {
     return { notes, reply: this.#noted(sending) };
   }
@@ -276,10 +282,6 @@ function notesAfter(
     keptUntil: kept >= head.expiresAt ? kept : head.expiresAt + KEPT_AHEAD_MS,
     entryBytes: (before?.entryBytes ?? 0) + added,
   };
-}
-
-function encodeEntries(write: RunWrite): readonly string[] {
-  return (write.append ?? []).map((entry) => JSON.stringify(entry));
 }
 
 /** When somebody should look at a run that no lease holds: a sweep, or who removes what has expired. */

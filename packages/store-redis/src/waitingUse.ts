@@ -12,6 +12,7 @@ import type { Logger } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import { decodeHead } from "./headText.ts";
 import type { Keys } from "./keys.ts";
+import type { RecordText } from "./recordText.ts";
 import { noteWaiting } from "./runScripts.ts";
 import { runScript } from "./script.ts";
 
@@ -27,6 +28,8 @@ const BYTES_FIELD = "#bytes";
 export interface WaitingLimits {
   readonly maxWaitingRuns: number;
   readonly maxBytesPerCaller: number;
+  /** Reads the heads of runs. */
+  readonly text: RecordText;
 }
 
 interface Use {
@@ -125,7 +128,7 @@ export class WaitingUse {
       await Promise.all(
         runIds.slice(from, from + 100).map(async (runId) => {
           const text = await this.#client.hget(this.#keys.ofRun(runId).run, "head");
-          if (text === null || decodeHead(text).body.status !== "waiting") {
+          if (text === null || decodeHead(this.#limits.text.open(text)).body.status !== "waiting") {
             await this.ends(principal, runId);
           }
         }),

@@ -33,7 +33,10 @@ export async function openStore(options: RedisStoreOptions): Promise<RedisStore>
 }
 
 /** The store suite's harness on a namespace of its own, with played time. Each store is a process of its own. */
-export function suiteHarness(connection: RedisConnection): {
+export function suiteHarness(
+  connection: RedisConnection,
+  options: Pick<RedisStoreOptions, "recordEncryptionKey"> = {},
+): {
   readonly harness: StoreHarness;
   readonly pendingTimers: () => number;
 } {
@@ -45,7 +48,8 @@ export function suiteHarness(connection: RedisConnection): {
   return {
     pendingTimers,
     harness: {
-      open: () => openStore({ connection, namespace, clock, retentionMs, maxWaitingRuns }),
+      open: () =>
+        openStore({ connection, namespace, clock, retentionMs, maxWaitingRuns, ...options }),
       now,
       advance: async (ms) => {
         // What was asked before is answered first: a watch that is still looking has set no timer yet.
