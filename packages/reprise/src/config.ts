@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { RepriseError } from "@reprise/errors";
-import { parseSettings } from "./parseSettings.ts";
+import { parseSettings, parseTokenSettings, type TokenSettings } from "./parseSettings.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -19,6 +19,13 @@ export function readSettings(
   const name = configFile ?? (env["REPRISE_CONFIG"] || undefined);
   const file = name === undefined ? {} : { file: { name, text: textOf(name) } };
   return parseSettings({ env, ...file, readSecretFile: (path) => readFileSync(path, "utf8") });
+}
+
+/** Whose tokens `reprise dev` accepts, from the environment alone. @throws RepriseError CONFIG_INVALID */
+export function readTokenSettings(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): TokenSettings {
+  return parseTokenSettings(env);
 }
 
 function textOf(file: string): string {

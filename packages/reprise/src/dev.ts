@@ -4,7 +4,9 @@
 import { isRepriseError } from "@reprise/errors";
 import type { ServerDefinition } from "@reprise/runtime";
 import pino from "pino";
+import { readTokenSettings } from "./config.ts";
 import { effectsTable, keylessStepTools } from "./effectsTable.ts";
+import { frontAuth } from "./frontAuth.ts";
 import { type LoadedServer, loadServer } from "./loadServer.ts";
 import { portTaken } from "./portHolder.ts";
 import { type ServedServer, serve } from "./serve.ts";
@@ -25,8 +27,8 @@ export async function dev(
   options: DevOptions,
   print: (text: string) => void,
 ): Promise<void> {
-  const { server, authenticate } = await loadServer(file);
-  const served = await start(server, authenticate, options);
+  const { server, exported } = await loadServer(file);
+  const served = await start(server, exported, options);
   // Before the first line: who reads it may send a signal at once.
   const stopped = stopSignal();
   const { catalog } = served.runtime;
@@ -50,18 +52,20 @@ export async function dev(
 
 async function start(
   server: ServerDefinition,
-  authenticate: LoadedServer["authenticate"],
+  exported: LoadedServer["exported"],
   options: DevOptions,
 ): Promise<ServedServer> {
   const { port, host, data, store, logLevel } = options;
+  const logger = pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
+  const auth = frontAuth(readTokenSettings(), exported, logger);
   try {
     return await serve(server, {
       port,
       dataDir: data,
       listTtlMs: 0,
-      logger: pino({ level: logLevel }, pino.destination({ dest: 2, sync: true })),
+      logger,
       ...(host === undefined ? {} : { host }),
-      ...(authenticate === undefined ? {} : { authenticate }),
+      ...auth,
       ...(store === undefined ? {} : { store }),
     });
   } catch (error) {

@@ -4,6 +4,15 @@
 export type { ErrorCode } from "@reprise/errors";
 export { isRepriseError, RepriseError } from "@reprise/errors";
 export type {
+  Authenticate,
+  AuthOutcome,
+  AuthRequest,
+  BearerAuth,
+  BearerAuthOptions,
+  ProtectedResource,
+} from "@reprise/front";
+export { createBearerAuth } from "@reprise/front";
+export type {
   AnySchema,
   Caller,
   ClientIdentity,

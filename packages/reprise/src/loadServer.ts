@@ -13,8 +13,14 @@ import type { ServerDefinition } from "@reprise/runtime";
 export interface LoadedServer {
   /** The default export. */
   readonly server: ServerDefinition;
-  /** `export const authenticate`: who calls, for fronts that others can reach. */
-  readonly authenticate: ListenOptions["authenticate"];
+  /**
+   * `export const authenticate`: who calls, for fronts that others can reach. `export const protectedResource`: what is
+   * published beside. `createBearerAuth` gives both.
+   */
+  readonly exported: {
+    readonly authenticate?: NonNullable<ListenOptions["authenticate"]>;
+    readonly protectedResource?: NonNullable<ListenOptions["protectedResource"]>;
+  };
 }
 
 /**
@@ -36,14 +42,18 @@ export async function loadServer(file: string): Promise<LoadedServer> {
   // A built file, as images have it, starts without the time and the memory of a compiler.
   if (/\.[cm]?tsx?$/.test(path)) await takeTypeScript();
   const url = pathToFileURL(path).href;
-  let loaded: { readonly default?: unknown; readonly authenticate?: unknown };
+  let loaded: {
+    readonly default?: unknown;
+    readonly authenticate?: unknown;
+    readonly protectedResource?: unknown;
+  };
   try {
     loaded = (await import(url)) as typeof loaded;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new RepriseError("DEFINITION_INVALID", `${file} can't be loaded: ${reason}`, { cause });
   }
-  const { default: server, authenticate } = loaded;
+  const { default: server, authenticate, protectedResource } = loaded;
   if (typeof server !== "object" || server === null || !("name" in server)) {
     throw new RepriseError(
       "DEFINITION_INVALID",
@@ -56,9 +66,14 @@ export async function loadServer(file: string): Promise<LoadedServer> {
       `${file} exports authenticate, which must be a function`,
     );
   }
+  const exported = {
+    ...(authenticate === undefined ? {} : { authenticate }),
+    ...(protectedResource === undefined ? {} : { protectedResource }),
+  };
   return {
     server: server as ServerDefinition,
-    authenticate: authenticate as LoadedServer["authenticate"],
+    // Members are checked by the front, as those of any caller are.
+    exported: exported as LoadedServer["exported"],
   };
 }
 

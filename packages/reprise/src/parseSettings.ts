@@ -35,13 +35,51 @@ const leastSecretBytes = 32;
 /** What is wrong with one setting, without its value. */
 class Unfit extends Error {}
 
+/** The settings that say whose tokens are accepted: all that `reprise dev` takes from the environment. */
+export type TokenSettings = Pick<
+  Settings,
+  "auth" | "publicUrl" | "tokenIssuers" | "tokenAudiences" | "tokenScopes" | "tokenClockTolerance"
+>;
+
 /** Reads, checks and fills in defaults. @throws RepriseError CONFIG_INVALID with everything that is wrong */
 export function parseSettings(sources: SettingSources): Settings {
   const problems: string[] = [];
   const fromFile = fileMembers(sources, problems);
   problems.push(...unknownNames(sources.env, fromFile));
+  const parsed = parseRows(settingRows, fromFile, sources, problems) as Settings;
+  if (problems.length === 0) {
+    problems.push(...contradictions(parsed), ...tokenContradictions(parsed));
+  }
+  refuse(problems);
+  return parsed;
+}
+
+/** The same of the token settings alone. @throws RepriseError CONFIG_INVALID */
+export function parseTokenSettings(env: SettingSources["env"]): TokenSettings {
+  const problems: string[] = [];
+  const rows = settingRows.filter(({ name }) => name === "publicUrl" || name.startsWith("token"));
+  const sources = { env, readSecretFile: () => "" };
+  const parsed = parseRows(rows, {}, sources, problems) as TokenSettings;
+  const settings: TokenSettings = { ...parsed, auth: "required" };
+  if (problems.length === 0) problems.push(...tokenContradictions(settings));
+  refuse(problems);
+  return settings;
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new RepriseError("CONFIG_INVALID", problems.join("; "), { data: { problems } });
+}
+
+/** The values of some rows; what is wrong goes into `problems`. */
+function parseRows(
+  rows: readonly SettingRow[],
+  fromFile: Readonly<Record<string, unknown>>,
+  sources: SettingSources,
+  problems: string[],
+): unknown {
   const settings: Record<string, unknown> = {};
-  for (const row of settingRows) {
+  for (const row of rows) {
     try {
       const value =
         fromEnvironment(row, sources) ?? fromMember(row, fromFile[row.name]) ?? row.otherwise;
@@ -51,12 +89,7 @@ export function parseSettings(sources: SettingSources): Settings {
       problems.push(error.message);
     }
   }
-  const parsed = settings as unknown as Settings;
-  if (problems.length === 0) problems.push(...contradictions(parsed));
-  if (problems.length > 0) {
-    throw new RepriseError("CONFIG_INVALID", problems.join("; "), { data: { problems } });
-  }
-  return parsed;
+  return settings;
 }
 
 function fileMembers(
@@ -219,6 +252,25 @@ function contradictions(settings: Settings): readonly string[] {
   }
   if (redisSentinels.length === 0 && redisSentinelName !== undefined) {
     found.push("redisSentinelName needs redisSentinels");
+  }
+  return found;
+}
+
+/** A check that nobody makes must not look like one that is made. */
+function tokenContradictions(settings: TokenSettings): readonly string[] {
+  const { auth, publicUrl, tokenIssuers, tokenAudiences, tokenScopes } = settings;
+  if (tokenIssuers.length === 0) {
+    const idle = { tokenAudiences, tokenScopes };
+    return Object.entries(idle)
+      .filter(([, value]) => value.length > 0)
+      .map(([name]) => `${name} needs tokenIssuers: no token is checked without an issuer`);
+  }
+  const found: string[] = [];
+  if (auth === "none") found.push("tokenIssuers and auth none exclude each other");
+  if (publicUrl === undefined) {
+    found.push(
+      `tokenIssuers needs publicUrl: set ${variableOf("publicUrl")} to the URL under which clients reach the endpoint`,
+    );
   }
   return found;
 }

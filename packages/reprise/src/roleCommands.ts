@@ -24,10 +24,9 @@ type Print = (text: string) => void;
 
 /** Serves the HTTP front until a signal comes. Resolves when everything is closed. */
 export async function runFront(command: RoleCommand, print: Print = printLine): Promise<void> {
-  const { settings, server, authenticate, logger } = await begin(command);
-  const caller = authenticate === undefined ? {} : { authenticate };
-  const front = await serveFront(server, settings, { logger, ...caller }).catch((error: unknown) =>
-    named(error, settings.port, "port"),
+  const { settings, server, logger, exported } = await begin(command);
+  const front = await serveFront(server, settings, { logger, ...exported }).catch(
+    (error: unknown) => named(error, settings.port, "port"),
   );
   // Before the first line: who reads it may send a signal at once.
   const stopped = stopSignal();

@@ -12,6 +12,7 @@ import {
   type ServerDefinition,
   silentLogger,
 } from "@reprise/runtime";
+import { frontAuth } from "./frontAuth.ts";
 import { requireNode } from "./nodeVersion.ts";
 import { poolOptions, runtimeOptions } from "./roleRuntime.ts";
 import type { Settings } from "./settings.ts";
@@ -19,8 +20,13 @@ import { openShared } from "./shared.ts";
 
 /** What a front is given besides its settings. */
 export interface FrontExtras {
-  /** Who calls; needed, or the setting `auth: "none"`, on an address that others reach. */
+  /**
+   * Who calls; needed, or the settings `tokenIssuers` or `auth: "none"`, on an address that others reach. Contradicts
+   * `tokenIssuers`.
+   */
   readonly authenticate?: NonNullable<ListenOptions["authenticate"]>;
+  /** What is published for clients that look for an authorization server. Only with `authenticate`. */
+  readonly protectedResource?: NonNullable<ListenOptions["protectedResource"]>;
   /** Where log lines go: a pino logger, or one that looks like it. Default: nowhere. */
   readonly logger?: NonNullable<ListenOptions["logger"]>;
 }
@@ -42,10 +48,11 @@ export interface ServedFront {
 export async function serveFront(
   server: ServerDefinition,
   settings: Settings,
-  { authenticate, logger }: FrontExtras = {},
+  { logger, ...exported }: FrontExtras = {},
 ): Promise<ServedFront> {
   requireNode(process.versions.node);
   const log = logger ?? silentLogger;
+  const auth = frontAuth(settings, exported, log);
   const shared = await openShared(settings, log);
   let dispatcher: Dispatcher | undefined;
   let runtime: Runtime | undefined;
@@ -66,7 +73,7 @@ export async function serveFront(
     runtime = started;
     const front = await listen({
       ...listenOptions(settings),
-      ...(authenticate === undefined ? {} : { authenticate }),
+      ...auth,
       ...(logger === undefined ? {} : { logger }),
       runtime: started,
     });
@@ -88,10 +95,11 @@ export async function serveFront(
 }
 
 function listenOptions(settings: Settings): Omit<ListenOptions, "runtime"> {
-  const { host, port, path, auth, allowedHosts, allowedOrigins, trustProxy } = settings;
+  const { host, port, path, auth, allowedHosts, allowedOrigins, allowedHeaders } = settings;
+  const { trustProxy } = settings;
   const { maxBodyBytes, pageSize, listTtlMs, heartbeatMs } = settings;
   return {
-    ...{ host, port, path, allowedHosts, allowedOrigins },
+    ...{ host, port, path, allowedHosts, allowedOrigins, allowedHeaders },
     ...{ maxBodyBytes, pageSize, listTtlMs, heartbeatMs },
     trustProxy: trustProxy.includes("*") ? true : trustProxy,
     ...(auth === "none" ? { auth } : {}),

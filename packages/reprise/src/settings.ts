@@ -21,7 +21,13 @@ export interface Settings {
   readonly auth: "required" | "none";
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly allowedHeaders: readonly string[];
   readonly trustProxy: readonly string[];
+  readonly publicUrl?: string;
+  readonly tokenIssuers: readonly string[];
+  readonly tokenAudiences: readonly string[];
+  readonly tokenScopes: readonly string[];
+  readonly tokenClockTolerance: string;
   readonly maxBodyBytes: number;
   readonly pageSize: number;
   readonly listTtlMs: number;
@@ -129,13 +135,19 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   namespace: [word, undefined, "reprise", "both", "First part of every key, queue and channel, and part of what request states are bound to."],
 
   dispatch: [oneOf("pool", "inline"), undefined, "pool", "front", "Where handlers run: on workers, or in the front itself."],
-  host: [text, undefined, "127.0.0.1", "front", "Address to bind. Others than loopback need `authenticate` in the served file, or `auth` set to `none`."],
+  host: [text, undefined, "127.0.0.1", "front", "Address to bind. Others than loopback need `tokenIssuers`, `authenticate` in the served file, or `auth` set to `none`."],
   port: [port, undefined, 3000, "front", "Port to bind; 0 takes a free one."],
   path: [text, undefined, "/mcp", "front", "Where MCP is served."],
   auth: [oneOf("required", "none"), undefined, "required", "front", "`none` lets everybody call who can reach the address."],
   allowedHosts: [list, undefined, [], "front", "Names that the Host header may carry besides loopback ones. Set it to the public name, also behind a proxy that passes Host on."],
   allowedOrigins: [list, undefined, [], "front", "Origins whose pages may call, besides loopback ones."],
+  allowedHeaders: [list, undefined, [], "front", "Headers that such pages may send besides those of MCP, such as `x-api-key`."],
   trustProxy: [list, undefined, [], "front", "Addresses or networks whose `X-Forwarded-*` headers count; `*` for any."],
+  publicUrl: [text, undefined, undefined, "front", "The MCP endpoint as its clients reach it, such as `https://mcp.example.com/mcp`: what they ask tokens for. https, loopback excepted. Needed with `tokenIssuers`; its host counts as allowed."],
+  tokenIssuers: [list, undefined, [], "front", "Authorization servers whose bearer tokens are accepted: their issuer identifiers, exactly as in the tokens. With one, every call needs a token."],
+  tokenAudiences: [list, undefined, [], "front", "What a token's `aud` must name one of; `publicUrl` when empty. For issuers that have names of their own for servers."],
+  tokenScopes: [list, undefined, [], "front", "Scopes that every call needs, besides those of its handler."],
+  tokenClockTolerance: [duration, undefined, "30s", "front", "How far the issuers' clocks may be off."],
   maxBodyBytes: [bytes, "bytes", 4_194_304, "front", "Largest body of a request; a larger one gets 413."],
   pageSize: [from(1), "entries", 200, "front", "Entries of one page of a list."],
   listTtlMs: [from(0), "ms", 300_000, "front", "How long clients may reuse lists and discovery."],

@@ -47,7 +47,7 @@ export interface BearerAuthOptions extends Omit<ProtectedResource, "authorizatio
   readonly audiences?: readonly string[];
   /** Scopes that include others: `{ "files:write": ["files:read"] }`. Applied over several steps. Default none. */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
-  /** How far the issuers' clocks may be off. Default `"30s"`. */
+  /** How far the issuers' clocks may be off; 0 for not at all. Default `"30s"`. */
   readonly clockTolerance?: Duration;
   /** Told when an issuer goes away and when it is back. Default: nothing is said. */
   readonly logger?: Logger;
@@ -71,6 +71,7 @@ export interface BearerAuth {
  */
 export function createBearerAuth(options: BearerAuthOptions): BearerAuth {
   const { clock = { now: () => Date.now() }, logger = silentLogger } = options;
+  const { clockTolerance = "30s" } = options;
   const fetchDocument = options.fetchJson ?? fetchJson;
   const issuers = typeof options.issuers === "string" ? [options.issuers] : [...options.issuers];
   for (const issuer of issuers) checkIssuer("issuers", issuer);
@@ -92,7 +93,7 @@ export function createBearerAuth(options: BearerAuthOptions): BearerAuth {
     issuers: keys,
     audiences: options.audiences ?? spellingsOf(resource),
     clock,
-    clockToleranceMs: durationMs(options.clockTolerance ?? "30s", "clockTolerance"),
+    clockToleranceMs: clockTolerance === 0 ? 0 : durationMs(clockTolerance, "clockTolerance"),
   });
 
   const authenticate = async (request: AuthRequest): Promise<AuthOutcome> => {
