@@ -7,8 +7,10 @@
  *    no tag of the run's own, because the index of what is due must change in the same transition as the run.
  * N2 A keyed run has the bucket of its idempotency scope, with which its id starts.
  * N3 The layout's number stands in every name: a release with another layout finds nothing instead of misreading it.
+ * N4 A shared record or log has a tag of its own: none of its changes touches anything else.
  */
 import { createHash } from "node:crypto";
+import { type SharedKey, sharedName } from "@reprise/runtime";
 
 /** Number of the layout that this release writes and reads. */
 const LAYOUT_FORMAT: number = 1;
@@ -34,6 +36,13 @@ export interface RunKeys {
   readonly idempotency: string;
 }
 
+/** The keys of one shared record and of the log of the same name. */
+export interface SharedKeys {
+  readonly record: string;
+  readonly log: string;
+  readonly items: string;
+}
+
 /** Whether a string can be a run id or scope; one that can't leads to nothing. */
 export function isWord(id: string): boolean {
   return word.test(id);
@@ -45,6 +54,8 @@ export class Keys {
   readonly prefix: string;
   /** How the channels of instances start. */
   readonly channels: string;
+  /** How the channels of notices start. */
+  readonly notices: string;
   readonly #namespace: string;
   /** An attempt's keys are wanted again with each of its steps. */
   readonly #spelled = new Map<string, RunKeys>();
@@ -57,6 +68,7 @@ export class Keys {
     this.#namespace = namespace;
     this.prefix = `reprise${LAYOUT_FORMAT}:{${namespace}:`;
     this.channels = `reprise${LAYOUT_FORMAT}:${namespace}:instance:`;
+    this.notices = `reprise${LAYOUT_FORMAT}:${namespace}:notices:`;
   }
 
   ofRun(runId: string): RunKeys {
@@ -94,6 +106,12 @@ export class Keys {
   waiting(principal: string): string {
     const digest = createHash("sha256").update(principal).digest("base64url").slice(0, 22);
     return `reprise${LAYOUT_FORMAT}:{${this.#namespace}:caller:${digest}}:waiting`;
+  }
+
+  /** @throws RangeError for what is no key */
+  ofShared(key: SharedKey): SharedKeys {
+    const tag = `reprise${LAYOUT_FORMAT}:{${this.#namespace}:shared:${sharedName(key)}}:`;
+    return { record: `${tag}record`, log: `${tag}log`, items: `${tag}items` };
   }
 
   #tag(bucket: number): string {

@@ -20,17 +20,21 @@ import {
   endRound,
   type RunStore,
   renew,
+  type SharedRecords,
 } from "@reprise/runtime";
 import { Attempts } from "./attempts.ts";
 import { AttemptWrites } from "./attemptWrites.ts";
 import { Capacity } from "./capacity.ts";
 import { Claims } from "./claims.ts";
+import type { RedisClient } from "./connection.ts";
 import { Decisions } from "./decisions.ts";
 import { InstanceChannel } from "./instanceChannel.ts";
 import { isWord, Keys } from "./keys.ts";
 import { Listing } from "./listing.ts";
+import { Notices } from "./notices.ts";
 import { type CheckedStoreOptions, checkStoreOptions, type RedisStoreOptions } from "./options.ts";
 import { asStoreError } from "./redisErrors.ts";
+import { RedisRecords } from "./redisRecords.ts";
 import { watchAttempt } from "./runScripts.ts";
 import { RunWriter } from "./runWriter.ts";
 import { runScript } from "./script.ts";
@@ -42,7 +46,8 @@ import { WATCHER_KEPT_MS, Watches } from "./watches.ts";
 export interface RedisStore extends RunStore {
   /** What this process is called in leases and channels. */
   readonly instance: string;
-  onStopping(runId: string, epoch: number, listener: () => void): () => void;
+  /** Records, logs and notices that all processes of the namespace share; closed with the store. */
+  readonly shared: SharedRecords;
 }
 
 /**
@@ -52,7 +57,8 @@ export interface RedisStore extends RunStore {
  */
 export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const checked = checkStoreOptions(options);
-  const store = new NetworkStore(checked, new Keys(checked.namespace));
+  const keys = new Keys(checked.namespace);
+  const store = new NetworkStore(checked, keys, checked.connection.duplicate());
   try {
     await store.listen();
     return store;
@@ -65,6 +71,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 class NetworkStore implements RedisStore {
   readonly leaseMs: number;
   readonly instance: string = randomBytes(9).toString("base64url");
+  readonly shared: SharedRecords;
   readonly #options: CheckedStoreOptions;
   readonly #keys: Keys;
   readonly #time: ServerTime;
@@ -75,13 +82,16 @@ class NetworkStore implements RedisStore {
   readonly #capacity: Capacity;
   readonly #watches: Watches;
   readonly #listing: Listing;
+  /** What this process hears from others comes over it. */
+  readonly #subscriber: RedisClient;
+  readonly #notices: Notices;
   #channel: InstanceChannel | undefined;
   // A count and no set of promises: see the runtime's LiveSet.
   #calls = 0;
   #whenIdle: () => void = () => {};
   #closing: Promise<void> | undefined;
 
-  constructor(options: CheckedStoreOptions, keys: Keys) {
+  constructor(options: CheckedStoreOptions, keys: Keys, subscriber: RedisClient) {
     const { clock, leaseMs, retentionMs, logger, text } = options;
     const { client } = options.connection;
     const { instance } = this;
@@ -104,6 +114,13 @@ class NetworkStore implements RedisStore {
     this.#watches = watches;
     this.#claims = new Claims(parts);
     this.#attempts = new AttemptWrites(parts);
+    this.#subscriber = subscriber;
+    this.#notices = new Notices(subscriber, keys.notices, clock);
+    this.shared = new RedisRecords({
+      ...{ client, keys, time, capacity },
+      notices: this.#notices,
+      tracked: (call) => this.#tracked(call),
+    });
     this.#listing = new Listing({
       client,
       keys,
@@ -117,10 +134,9 @@ class NetworkStore implements RedisStore {
   /** Subscribes, and learns the server's time. */
   async listen(): Promise<void> {
     const channel = this.#keys.channels + this.instance;
-    const client = this.#options.connection.duplicate();
-    this.#channel = await InstanceChannel.open(client, channel, (news, runId, epoch) => {
-      if (news === "stop") this.#watches.stopped(runId, epoch);
-      else this.#watches.ended(runId, epoch);
+    this.#channel = await InstanceChannel.open(this.#subscriber, channel, (news, runId, epoch) => {
+      if (news === "ended") this.#watches.ended(runId, epoch);
+      else this.#watches.stopped(runId, epoch, news === "cancel" ? "cancelled" : "left");
     });
     // Any reading tells the time; no run has this name.
     await this.#decisions.read(`${this.instance}-time`, false);
@@ -178,10 +194,12 @@ class NetworkStore implements RedisStore {
   leave: RunStore["leave"] = (runId, epoch, waiterId) =>
     this.#tracked(() => this.#attempts.leave(runId, epoch, waiterId));
 
+  cancel: RunStore["cancel"] = (input) => this.#tracked(() => this.#attempts.cancel(input));
+
   watch: RunStore["watch"] = (runId, epoch, timeoutMs, signal) =>
     this.#watches.watch(runId, epoch, timeoutMs, signal);
 
-  onStopping = (runId: string, epoch: number, listener: () => void): (() => void) =>
+  onStopping: RunStore["onStopping"] = (runId, epoch, listener) =>
     this.#watches.onStopping(runId, epoch, listener);
 
   findAbandoned: RunStore["findAbandoned"] = (limit) =>
@@ -213,7 +231,9 @@ class NetworkStore implements RedisStore {
 
   async #close(): Promise<void> {
     this.#watches.close();
+    this.#notices.close();
     this.#channel?.close();
+    this.#subscriber.disconnect();
     if (this.#calls === 0) return;
     await new Promise<void>((resolve) => {
       this.#whenIdle = resolve;

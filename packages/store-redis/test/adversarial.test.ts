@@ -2,8 +2,6 @@
  * What goes wrong between a store and its Redis: lost replies, lost scripts, lost data, refusals; and crowds.
  */
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, connect as dial, type Socket } from "node:net";
 import { isRepriseError } from "@reprise/errors";
 import { connectRedis, type RedisConnection, type RedisStore } from "@reprise/store-redis";
 import { describe, onTestFinished, test } from "vitest";
@@ -13,6 +11,7 @@ import {
   startRedis,
 } from "../../../test/support/redisServer.ts";
 import { claimFirst, createRun, progress, stepDone } from "./support/inputs.ts";
+import { lossyWay } from "./support/lossyWay.ts";
 import { freshNamespace, openStore } from "./support/stores.ts";
 
 async function server(options: RedisServerOptions = {}): Promise<RedisServer> {
@@ -30,52 +29,6 @@ async function connected(url: string, commandTimeoutMs = 5_000): Promise<RedisCo
 async function storeOn(url: string, commandTimeoutMs?: number): Promise<RedisStore> {
   const connection = await connected(url, commandTimeoutMs);
   return openStore({ connection, namespace: freshNamespace() });
-}
-
-/** A way to a Redis on which the next reply to a matching command is lost together with the connection. */
-async function lossyWay(
-  socketPath: string,
-): Promise<{ url: string; loseReplyTo(part: string): void; lost(): number }> {
-  let wanted: string | undefined;
-  let lost = 0;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const redis = dial(socketPath);
-    let loses = false;
-    sockets.add(client).add(redis);
-    client.on("data", (chunk) => {
-      if (wanted !== undefined && chunk.includes(wanted)) {
-        wanted = undefined;
-        loses = true;
-      }
-      redis.write(chunk);
-    });
-    redis.on("data", (chunk) => {
-      if (loses) {
-        lost += 1;
-        client.destroy();
-      } else client.write(chunk);
-    });
-    for (const [one, other] of [[client, redis] as const, [redis, client] as const]) {
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-    }
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
-  });
-  const address = proxy.address();
-  assert.ok(typeof address === "object" && address !== null);
-  return {
-    url: `redis://127.0.0.1:${address.port}`,
-    loseReplyTo: (part) => {
-      wanted = part;
-    },
-    lost: () => lost,
-  };
 }
 
 function firstCall(waiterId: string, over: { readonly token?: string } = {}) {

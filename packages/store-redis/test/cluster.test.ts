@@ -1,12 +1,12 @@
 /**
- * The Redis store keeps the promises of every run store on a Cluster of three masters.
+ * The Redis store keeps the promises of every run store, and of shared records, on a Cluster of three masters.
  */
 import assert from "node:assert/strict";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
-import { storeSuite } from "@reprise/testing";
+import { sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { createRun } from "./support/inputs.ts";
-import { freshNamespace, openStore, suiteHarness } from "./support/stores.ts";
+import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
 import { type RedisCluster, startRedisCluster } from "./support/topologies.ts";
 
 let cluster: RedisCluster;
@@ -25,6 +25,12 @@ afterAll(async () => {
 describe("the store conformance suite on a Redis Cluster", () => {
   test.each(storeSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
     await one.run(suiteHarness(connection).harness);
+  });
+});
+
+describe("the suite of shared records on a Redis Cluster", () => {
+  test.each(sharedSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
+    await one.run(sharedHarness(connection).harness);
   });
 });
 

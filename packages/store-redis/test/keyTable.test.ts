@@ -93,7 +93,19 @@ async function fullScenario(store: RedisStore, other: RedisStore): Promise<void>
   const work = { version: "1", token: "t4", stateExpiresAt: 1, runId: "waits", epoch };
   assert.equal((await other.claimQueued(work)).tag, "CLAIMED");
   await store.createRun(createRun("asks", { end: asks }));
+  await useShared(store);
   await checkKeys("in the end");
+}
+
+/** A record that stands, one that was removed, and a log. */
+async function useShared({ shared }: RedisStore): Promise<void> {
+  const until = Date.now() + 60_000;
+  const revision = await shared.put({ kind: "session", id: "stands" }, 1, undefined, until);
+  assert.ok(await shared.put({ kind: "session", id: "stands" }, 2, revision, until));
+  const gone = { kind: "session", id: "removed" };
+  const made = await shared.put(gone, 1, undefined, until);
+  assert.equal(await shared.remove(gone, made ?? ""), true);
+  await shared.append({ kind: "stream", id: "a" }, ["a"], { expiresAt: until, keep: 1 });
 }
 
 async function checkKeys(when: string): Promise<void> {
@@ -116,10 +128,11 @@ describe("in Redis", () => {
     const store = await openStore({ connection, namespace });
     const other = await openStore({ connection, namespace });
     await fullScenario(store, other);
-    const kinds = new Set((await connection.client.keys("*")).map((key) => key.split(":")[3]));
-    for (const kind of ["run", "journal", "waiters", "idempotency", "due"]) {
-      assert.ok(kinds.has(kind), `the scenario left no ${kind}`);
-    }
+    const kinds = new Set(
+      (await connection.client.keys("*")).map((key) => /\}:([^:]+)/.exec(key)?.[1]),
+    );
+    const expected = ["run", "journal", "waiters", "idempotency", "due", "record", "log", "items"];
+    for (const kind of expected) assert.ok(kinds.has(kind), `the scenario left no ${kind}`);
   });
 
   test("a waiting run takes at most 1 KB beyond what author and caller put into it", async () => {

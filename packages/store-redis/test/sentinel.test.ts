@@ -2,12 +2,13 @@
  * The Redis store behind Sentinels: a failover interrupts it for a moment, and what was replicated goes on.
  */
 import assert from "node:assert/strict";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRepriseError } from "@reprise/errors";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
-import { storeSuite } from "@reprise/testing";
+import { sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { claimFirst, createRun, progress, stepDone } from "./support/inputs.ts";
-import { freshNamespace, openStore, suiteHarness } from "./support/stores.ts";
+import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
 import { type RedisSentinels, startRedisSentinels } from "./support/topologies.ts";
 
 let sentinels: RedisSentinels;
@@ -56,6 +57,11 @@ describe("a failover", () => {
     assert.equal(claimed.tag, "CLAIMED");
     assert.ok(claimed.tag === "CLAIMED");
     const { ref } = claimed;
+    const shared = { kind: "session", id: "a" };
+    const heard: string[] = [];
+    await store.shared.listen("changes", (notice) => heard.push(notice));
+    const until = Date.now() + 3_600_000;
+    const revision = await store.shared.put(shared, "kept", undefined, until);
     const one = progress(1, { entries: [stepDone("one")], stepStarts: true });
     assert.equal((await store.append(ref, one)).tag, "OK");
     await connection.client.call("WAIT", "1", "900");
@@ -71,12 +77,25 @@ describe("a failover", () => {
     const record = await store.load(ref.runId);
     assert.equal(record?.entries.length, 2);
     assert.equal((await store.createRun(createRun("fresh"))).tag, "OK");
+    assert.deepEqual(await store.shared.get(shared), { value: "kept", revision });
+    // Nobody tells when the listening client has found the new master as well.
+    while (heard.length === 0) {
+      await untilTaken(() => store.shared.publish("changes", "after the failover"));
+      await nextTurn();
+    }
   });
 
   test.each(storeSuite.map((one) => [one.title, one] as const))(
     "leaves a store behind in which %s",
     async (_title, one) => {
       await one.run(suiteHarness(connection).harness);
+    },
+  );
+
+  test.each(sharedSuite.map((one) => [one.title, one] as const))(
+    "leaves shared records behind of which %s",
+    async (_title, one) => {
+      await one.run(sharedHarness(connection).harness);
     },
   );
 });

@@ -1,12 +1,12 @@
 /**
- * The Redis store keeps the promises of every run store, on one server.
+ * The Redis store keeps the promises of every run store, and of shared records, on one server.
  */
 import assert from "node:assert/strict";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
-import { storeSuite } from "@reprise/testing";
+import { sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
-import { suiteHarness } from "./support/stores.ts";
+import { sharedHarness, suiteHarness } from "./support/stores.ts";
 
 let server: RedisServer;
 let connection: RedisConnection;
@@ -24,6 +24,14 @@ afterAll(async () => {
 describe("the store conformance suite on Redis", () => {
   test.each(storeSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
     const { harness, pendingTimers } = suiteHarness(connection);
+    await one.run(harness);
+    assert.equal(pendingTimers(), 0, "a timer was left behind");
+  });
+});
+
+describe("the suite of shared records on Redis", () => {
+  test.each(sharedSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
+    const { harness, pendingTimers } = sharedHarness(connection);
     await one.run(harness);
     assert.equal(pendingTimers(), 0, "a timer was left behind");
   });

@@ -8,7 +8,7 @@ import {
   type RedisStore,
   type RedisStoreOptions,
 } from "@reprise/store-redis";
-import { createManualClock, type StoreHarness } from "@reprise/testing";
+import { createManualClock, type SharedHarness, type StoreHarness } from "@reprise/testing";
 import { afterEach } from "vitest";
 
 const stores: RedisStore[] = [];
@@ -62,5 +62,19 @@ export function suiteHarness(
       retentionMs,
       maxWaitingRuns,
     },
+  };
+}
+
+/** The harness of the suite of shared records, made in the same way. */
+export function sharedHarness(connection: RedisConnection): {
+  readonly harness: SharedHarness;
+  readonly pendingTimers: () => number;
+} {
+  const { now, advance, setTimer, pendingTimers } = createManualClock();
+  const namespace = freshNamespace();
+  const clock = { playedNow: now, monotonicNow: now, setTimer };
+  return {
+    pendingTimers,
+    harness: { open: () => openStore({ connection, namespace, clock }), now, advance },
   };
 }
