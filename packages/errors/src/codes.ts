@@ -66,7 +66,8 @@ const rows = {
   ASK_UNSTABLE: [-31014, 200, false, "The question under one key changed twice in a row without a deploy.", "Ask the same question on every attempt, or give each its own key."],
   RUN_TIMEOUT: [-31015, 200, true, "The handler ran longer than its timeoutMs.", "Repeat the same request, or raise timeoutMs."],
   REQUEST_STATE_UNAVAILABLE: [-31016, 200, true, "The key ring cannot be reached, so the state can't be judged.", "Repeat the same request after data.retryAfterMs."],
-  CANCELLED: [-31017, 200, false, "The run was cancelled.", "Start the call anew if it is still wanted."],
+  RUN_CANCELLED: [-31017, 200, false, "The run was cancelled.", "Start the call anew if it is still wanted."],
+  ANSWER_OVERDUE: [-31023, 200, false, "A question of a call with a session was not answered while it could be.", "Start the call anew if it is still wanted."],
   CLIENT_CANNOT_ANSWER: [-31018, 200, false, "The client cannot be asked this question.", "Use a client that can."],
   INVALID_IDEMPOTENCY_KEY: [-32602, 200, false, "The client's idempotency key is too short, too long or no string.", "Send 22 to 512 characters of at least 128 random bits."],
 

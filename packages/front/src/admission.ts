@@ -53,6 +53,11 @@ export const acceptsBoth: (accept: string) => boolean = remembered((accept) => {
   return admitsType(ranges, "application", "json") && admitsType(ranges, "text", "event-stream");
 });
 
+/** Whether an Accept header allows an event stream. */
+export const acceptsEvents: (accept: string) => boolean = remembered((accept) =>
+  admitsType(accept.toLowerCase().split(",").map(mediaRange), "text", "event-stream"),
+);
+
 interface MediaRange {
   readonly type: string;
   readonly quality: number;

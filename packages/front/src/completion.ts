@@ -2,11 +2,9 @@
  * completion/complete: suggestions for arguments of prompts and resource templates.
  */
 import { RepriseError } from "@reprise/errors";
-import type { ResultEnding } from "@reprise/protocol";
-import { completeResult, isJsonObject, type JsonObject, type JsonValue } from "@reprise/protocol";
+import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/protocol";
 import type { Caller, Catalog } from "@reprise/runtime";
-import type { ScopeRule } from "./auth/scopes.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Challenged, ScopeRule } from "./auth/scopes.ts";
 
 /** The protocol's bound on one response. */
 const maxValues = 100;
@@ -22,16 +20,16 @@ interface Wanted {
 }
 
 /**
- * The text of the result.
+ * The result.
  * @throws RepriseError INVALID_PARAMS, UNKNOWN_TARGET or INSUFFICIENT_SCOPE; and whatever the author's function throws
  */
 export async function complete(
   params: JsonObject,
   catalog: Catalog,
   caller: Caller,
-  exchange: Exchange,
-  options: { readonly scopes: ScopeRule | undefined; readonly ending: ResultEnding },
-): Promise<string> {
+  response: Challenged,
+  scopes: ScopeRule | undefined,
+): Promise<JsonObject> {
   const wanted = readWanted(params);
   const handler =
     wanted.ref.type === "ref/prompt"
@@ -41,20 +39,17 @@ export async function complete(
     throw new RepriseError("UNKNOWN_TARGET", "There is no such prompt or resource template.");
   }
   // Suggestions can tell as much as the handler itself would.
-  options.scopes?.check(caller, handler.scopes, exchange);
+  scopes?.check(caller, handler.scopes, response);
   const suggest = catalog.findCompletion(wanted.ref, wanted.argument);
   const values =
     suggest === undefined ? [] : await suggest(wanted.value, { arguments: wanted.others, caller });
-  return completeResult(
-    {
-      completion: {
-        values: values.slice(0, maxValues),
-        total: values.length,
-        hasMore: values.length > maxValues,
-      },
+  return {
+    completion: {
+      values: values.slice(0, maxValues),
+      total: values.length,
+      hasMore: values.length > maxValues,
     },
-    options.ending,
-  );
+  };
 }
 
 function findResourceRef(catalog: Catalog, uri: string): { scopes: readonly string[] } | undefined {

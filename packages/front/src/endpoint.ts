@@ -9,6 +9,7 @@ import {
   admit,
   errorResponse,
   type Headers,
+  isLegacyOnly,
   type JsonValue,
   parseBody,
   readMessage,
@@ -17,7 +18,8 @@ import {
 import { anonymous, type Caller } from "@reprise/runtime";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Exchange } from "./exchange.ts";
-import { answerLegacy } from "./legacy.ts";
+import type { LegacyLane } from "./legacy/lane.ts";
+import { refuseLegacy } from "./legacy/refuse.ts";
 import type { AnswerMethod } from "./methods.ts";
 import type { FrontMetrics } from "./metrics.ts";
 
@@ -47,12 +49,16 @@ export class McpEndpoint {
   readonly #metrics: FrontMetrics;
   readonly #callers: WeakMap<FastifyRequest, Caller>;
 
-  /** `callers` has who sent a request, if anybody was authenticated. */
+  readonly #legacy: LegacyLane | undefined;
+
+  /** `callers` has who sent a request, if anybody was authenticated; without `legacy` its clients are refused. */
   constructor(
     methods: ReadonlyMap<string, AnswerMethod>,
     metrics: FrontMetrics,
     callers: WeakMap<FastifyRequest, Caller>,
+    legacy: LegacyLane | undefined,
   ) {
+    this.#legacy = legacy;
     this.#methods = methods;
     this.#metrics = metrics;
     this.#callers = callers;
@@ -65,13 +71,19 @@ export class McpEndpoint {
     try {
       // fastify parses no body where neither length nor type is given.
       if (body === undefined) throw new RepriseError("CONTENT_TYPE", "There is no JSON body.");
-      const message = readMessage(body);
       // Node gives these as plain strings and string arrays with lower-case names.
       const headers = request.raw.headers as Headers;
+      const caller = this.#callers.get(request) ?? anonymous;
+      // Responses and batches are messages of the handshake era alone.
+      if (this.#legacy !== undefined && isLegacyOnly(body, headers)) {
+        this.#legacy.post(body, { headers, caller, reply });
+        return;
+      }
+      const message = readMessage(body);
       const inbound = admit(message, headers);
       if (inbound.kind === "legacy") {
-        const id = inbound.message.kind === "request" ? inbound.message.id : undefined;
-        answerLegacy(inbound, new Exchange(reply, id, "legacy", this.#metrics), reply);
+        if (this.#legacy !== undefined) this.#legacy.post(body, { headers, caller, reply });
+        else refuseLegacy(inbound, reply, this.#metrics);
         return;
       }
       if (inbound.kind === "notification") {
@@ -83,7 +95,6 @@ export class McpEndpoint {
       const label = answer === undefined ? "other" : inbound.method;
       exchange = new Exchange(reply, inbound.id, label, this.#metrics);
       if (answer === undefined) throw methodNotFound(inbound.method);
-      const caller = this.#callers.get(request) ?? anonymous;
       answer({ request: inbound, headers, caller, exchange });
     } catch (error) {
       if (!isRepriseError(error))

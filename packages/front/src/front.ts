@@ -19,9 +19,13 @@ import type {
 import { acceptsBoth, hostRule, isLoopbackName, originRule } from "./admission.ts";
 import { authenticationHook } from "./auth/authenticationHook.ts";
 import { serveProtectedResource } from "./auth/protectedResource.ts";
-import { handlerScopes } from "./auth/scopes.ts";
+import { handlerScopes, ScopeRule } from "./auth/scopes.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { McpEndpoint, parseMcpBody } from "./endpoint.ts";
+import { LegacyLane } from "./legacy/lane.ts";
+import { assembleLane } from "./legacy/laneParts.ts";
+import type { LegacyConfig } from "./legacy/options.ts";
+import { serveLegacyRoutes } from "./legacy/routes.ts";
 import { servedMethods } from "./methods.ts";
 import { FrontMetrics } from "./metrics.ts";
 import { serveOperations } from "./operations.ts";
@@ -54,7 +58,9 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
   const methods = servedMethods(config, stream, (error) =>
     app.log.error({ err: error }, "a request failed inside the server"),
   );
-  const endpoint = new McpEndpoint(methods, metrics, callers);
+  const lane =
+    config.legacy === undefined ? undefined : legacyLane(app, config, config.legacy, metrics);
+  const endpoint = new McpEndpoint(methods, metrics, callers, lane);
   const gate = new Gate(app, config, endpoint);
 
   app.removeAllContentTypeParsers();
@@ -74,17 +80,21 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
   const preflight = (request: FastifyRequest, reply: FastifyReply): void =>
     answerPreflight(
       reply,
-      "POST",
+      lane === undefined ? "POST" : "GET, POST, DELETE",
       request.headers["access-control-request-headers"],
       config.allowedHeaders,
     );
   // These are answered before a body is read: a DELETE of the handshake era may come with any.
   app.options(config.path, { onRequest: [gate.check, preflight] }, preflight);
+  const refuse = lane === undefined ? onlyPost : onlySessionMethods;
+  if (lane !== undefined) {
+    serveLegacyRoutes(app, { path: config.path, lane, before, callers, refuse });
+  }
   app.route({
-    method: ["GET", "DELETE", "PUT", "PATCH"],
+    method: [...(lane === undefined ? ["GET", "DELETE"] : ["HEAD"]), "PUT", "PATCH"],
     url: config.path,
-    onRequest: [gate.check, refuseHttpMethod],
-    handler: refuseHttpMethod,
+    onRequest: [gate.check, refuse],
+    handler: refuse,
   });
   serveOperations(app, config.runtime, metrics, gate.check);
   if (protectedResource !== undefined) {
@@ -166,14 +176,34 @@ function listenAddresses(app: FastifyInstance): readonly string[] {
   return app.addresses().flatMap((each) => (typeof each === "string" ? [] : [each.address]));
 }
 
-function refuseHttpMethod(_request: FastifyRequest, reply: FastifyReply): void {
-  const { body } = errorResponse(
-    new RepriseError("INVALID_REQUEST", "Only POST is served here."),
-    undefined,
+const onlyPost = refusal("Only POST is served here.", "POST, OPTIONS");
+const onlySessionMethods = refusal(
+  "Only POST is served here; GET and DELETE with a session of a revision before 2026-07-28.",
+  "GET, POST, DELETE, OPTIONS",
+);
+
+/** Answers with 405. */
+function refusal(
+  message: string,
+  allow: string,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const { body } = errorResponse(new RepriseError("INVALID_REQUEST", message), undefined);
+  return (_request, reply) => {
+    reply.code(405).header("allow", allow).type("application/json; charset=utf-8").send(body);
+  };
+}
+
+function legacyLane(
+  app: FastifyInstance,
+  config: FrontConfig,
+  legacy: LegacyConfig,
+  metrics: FrontMetrics,
+): LegacyLane {
+  const { authenticate, protectedResource, runtime } = config;
+  const scopes =
+    authenticate === undefined ? undefined : new ScopeRule(protectedResource, runtime.catalog);
+  const parts = assembleLane(config, legacy, scopes, (error) =>
+    app.log.warn({ err: error }, "the legacy lane could not do a part of its work"),
   );
-  reply
-    .code(405)
-    .header("allow", "POST, OPTIONS")
-    .type("application/json; charset=utf-8")
-    .send(body);
+  return new LegacyLane(parts, metrics);
 }

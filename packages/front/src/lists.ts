@@ -9,12 +9,7 @@
  * and stays right when entries are added elsewhere in the list. One that names nothing here is refused.
  */
 import { RepriseError } from "@reprise/errors";
-import {
-  completeResult,
-  type JsonObject,
-  type JsonValue,
-  type ResultEnding,
-} from "@reprise/protocol";
+import type { JsonObject, JsonValue } from "@reprise/protocol";
 import type { Caller, CompiledHandler } from "@reprise/runtime";
 
 /** An entry of a list. */
@@ -31,7 +26,7 @@ export class PrebuiltList {
   readonly #member: string;
   readonly #entries: readonly ListEntry[];
   readonly #pageSize: number;
-  readonly #ending: ResultEnding;
+  readonly #render: (result: JsonObject) => string;
   /** Scopes that decide what is seen; undefined without auth. */
   readonly #deciding: readonly string[] | undefined;
   readonly #kept = new Map<string, Map<string | undefined, string>>();
@@ -43,13 +38,14 @@ export class PrebuiltList {
     options: {
       readonly pageSize: number;
       readonly byScope: boolean;
-      readonly ending: ResultEnding;
+      /** The text of a result: what is added to it depends on the revision. */
+      readonly render: (result: JsonObject) => string;
     },
   ) {
     this.#member = member;
     this.#entries = entries;
     this.#pageSize = options.pageSize;
-    this.#ending = options.ending;
+    this.#render = options.render;
     this.#deciding = options.byScope ? decidingScopes(entries) : undefined;
     this.page(undefined, undefined);
   }
@@ -79,7 +75,7 @@ export class PrebuiltList {
       [this.#member]: entries.map((entry) => entry.wire),
       ...(more ? { nextCursor: this.#writeCursor(last.handler.name) } : {}),
     };
-    return completeResult(result, this.#ending);
+    return this.#render(result);
   }
 
   #visibleTo(caller: Caller | undefined): readonly ListEntry[] {

@@ -67,7 +67,7 @@ export function servedMethods(
     const list = new PrebuiltList(member, entries, {
       pageSize: config.pageSize,
       byScope: hidesSome,
-      ending,
+      render: (result) => completeResult(result, ending),
     });
     methods.set(method, ({ request, caller, exchange }) =>
       exchange.result(list.page(request.params["cursor"], caller)),
@@ -96,8 +96,8 @@ export function servedMethods(
   }
   if (catalog.hasCompletions) {
     methods.set("completion/complete", ({ request, caller, exchange }) => {
-      complete(request.params, catalog, caller, exchange, { scopes, ending: plainEnding }).then(
-        (text) => exchange.result(text),
+      complete(request.params, catalog, caller, exchange, scopes).then(
+        (result) => exchange.result(completeResult(result, plainEnding)),
         (error: unknown) => {
           // What a client got wrong is its own business, and nobody may fill a log from outside.
           if (!isRepriseError(error)) failed(error);

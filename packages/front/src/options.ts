@@ -3,13 +3,15 @@
  *
  * `resolveOptions` throws TypeError or RangeError naming the option; nothing later does.
  */
-import type { Runtime } from "@reprise/runtime";
+import { type Clock, type Runtime, systemClock } from "@reprise/runtime";
 import type { Authenticate } from "./auth/authenticate.ts";
 import {
   type ProtectedResource,
   type PublishedResource,
   publishedResource,
 } from "./auth/protectedResource.ts";
+
+import { type LegacyConfig, type LegacyOptions, resolveLegacyOptions } from "./legacy/options.ts";
 
 /** Options of `createFront`. */
 export interface FrontOptions {
@@ -44,6 +46,13 @@ export interface FrontOptions {
    * error needs an HTTP status. Default 1000.
    */
   readonly commitAfterMs?: number;
+  /**
+   * The revisions with the initialize handshake (2025-11-25, 2025-06-18, 2025-03-26). Default: served. `"none"`: their
+   * clients are told which revision is served.
+   */
+  readonly legacy?: LegacyOptions | "none";
+  /** Time, for tests. Default: the process's clock. */
+  readonly clock?: Clock;
   /** Who calls. Default: everybody is `anonymous`, and the front serves loopback only. */
   readonly authenticate?: Authenticate;
   /**
@@ -67,6 +76,9 @@ export interface FrontConfig {
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
   readonly commitAfterMs: number;
+  /** Undefined: legacy clients are refused. */
+  readonly legacy: LegacyConfig | undefined;
+  readonly clock: Clock;
   readonly authenticate: Authenticate | undefined;
   readonly protectedResource: PublishedResource | undefined;
   /** Whether a non-loopback address may be served. */
@@ -103,6 +115,8 @@ export function resolveOptions(options: FrontOptions): FrontConfig {
     listTtlMs: whole("listTtlMs", options.listTtlMs ?? 300_000, 0),
     heartbeatMs: whole("heartbeatMs", options.heartbeatMs ?? 15_000, 1),
     commitAfterMs: whole("commitAfterMs", options.commitAfterMs ?? 1_000, 0),
+    legacy: options.legacy === "none" ? undefined : resolveLegacyOptions(options.legacy ?? {}),
+    clock: options.clock ?? systemClock,
     authenticate: options.authenticate,
     protectedResource,
     servesOthers: options.auth === "none" || options.authenticate !== undefined,

@@ -116,7 +116,7 @@ describe("Host and Origin", () => {
     expect(answer.headers["access-control-allow-headers"]).toBe(
       "content-type, mcp-method, mcp-param-region, authorization",
     );
-    expect(answer.headers["access-control-allow-methods"]).toBe("POST");
+    expect(answer.headers["access-control-allow-methods"]).toBe("GET, POST, DELETE");
   });
 
   test("a preflight allows the header of an API key where it is configured, and only that", async () => {
@@ -235,7 +235,7 @@ test("a preflight is answered whatever stands in its body", async () => {
   };
   const answer = await app.inject({ method: "OPTIONS", url: "/mcp", headers, payload: "{" });
   expect(answer.statusCode).toBe(204);
-  expect(answer.headers["access-control-allow-methods"]).toBe("POST");
+  expect(answer.headers["access-control-allow-methods"]).toBe("GET, POST, DELETE");
 });
 
 test("a server of one's own serves its path with a slash behind it too", async () => {

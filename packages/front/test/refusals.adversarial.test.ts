@@ -218,8 +218,8 @@ describe("the refusal table", () => {
     }
   });
 
-  test("initialize of the handshake era learns which versions are served", async () => {
-    const { post } = serve({ runtime: fakeRuntime() });
+  test("without the legacy lane, initialize learns which versions are served", async () => {
+    const { post } = serve({ runtime: fakeRuntime(), legacy: "none" });
     const answer = await post(
       '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}',
       json,

@@ -17,7 +17,7 @@ export function handlerScopes(catalog: Catalog): readonly string[] {
 }
 
 /** A response that can still get a header. */
-interface Challenged {
+export interface Challenged {
   /** Gives the response its `WWW-Authenticate`. */
   challenge(header: string): void;
 }

@@ -2,8 +2,10 @@
  * A runtime whose answers a test decides: a catalog from short entries, and `execute` as a function.
  */
 import type { JsonObject } from "@reprise/protocol";
+import { createStateSealer, ephemeralKeys } from "@reprise/request-state";
 import {
   type ArgsCheck,
+  type CancelOptions,
   type Catalog,
   type CompiledHandler,
   type Complete,
@@ -12,6 +14,8 @@ import {
   type RunReply,
   type RunRequest,
   type Runtime,
+  type SharedRecords,
+  type StateSealer,
 } from "@reprise/runtime";
 
 interface Entry {
@@ -30,12 +34,17 @@ export interface FakeParts {
   readonly completions?: Readonly<Record<string, Complete>>;
   readonly instructions?: string;
   readonly execute?: (request: RunRequest) => Promise<RunReply> | RunReply;
+  /** Give two fakes the same one, and they open each other's sessions. */
+  readonly sealer?: StateSealer;
+  readonly shared?: SharedRecords;
   readonly health?: { readonly ok: boolean; readonly reason?: string };
 }
 
 export interface FakeRuntime extends Runtime {
   /** Every request that reached the runtime. */
   readonly executed: RunRequest[];
+  /** Every run that was to be cancelled. */
+  readonly cancelled: ({ readonly runId: string } & CancelOptions)[];
 }
 
 export const serverInfo = { name: "fixture-server", version: "1.0.0" };
@@ -47,6 +56,7 @@ export const textReply = (text: string): RunReply => ({
 
 export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
   const executed: RunRequest[] = [];
+  const cancelled: FakeRuntime["cancelled"] = [];
   const { completions } = parts;
   const tools = (parts.tools ?? [{ name: "greet" }]).map((entry) => listed("tool", entry));
   const prompts = (parts.prompts ?? []).map((entry) => listed("prompt", entry));
@@ -73,12 +83,19 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
   };
   return {
     catalog,
-    shared: createProcessRecords(),
+    shared: parts.shared ?? createProcessRecords(),
     executed,
     async execute(request) {
       executed.push(request);
       return parts.execute === undefined ? textReply("hello") : parts.execute(request);
     },
+    sealer: parts.sealer ?? createStateSealer({ keys: ephemeralKeys() }),
+    audience: "fixture-server",
+    async cancel(runId, options) {
+      cancelled.push({ runId, ...options });
+      return { kind: "unknown" };
+    },
+    cancelled,
     async health() {
       return parts.health ?? { ok: true };
     },

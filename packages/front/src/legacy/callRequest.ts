@@ -1,0 +1,83 @@
+/**
+ * A legacy call as the runtime sees it: one RunRequest for each round.
+ *
+ * A client that goes away means nothing to a legacy call (docs/design.md 4.5): only `notifications/cancelled` ends it.
+ */
+import {
+  type ClientError,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  type RequestId,
+} from "@reprise/protocol";
+import type { Caller, CompiledHandler, LogLevel, RunMethod, RunRequest } from "@reprise/runtime";
+import type { LegacySession } from "./sessionToken.ts";
+
+/** What is to be run, checked. */
+export interface CallWork {
+  readonly requestId: RequestId;
+  readonly method: RunMethod;
+  readonly params: JsonObject;
+  readonly handler: CompiledHandler;
+  /** Name or URI as the request gave it. */
+  readonly target: string;
+  readonly args: unknown;
+  readonly caller: Caller;
+  /** The session's level when the call began. */
+  readonly logLevel: LogLevel | undefined;
+  readonly progressToken: RequestId | undefined;
+  readonly runId: string;
+}
+
+/** What a round brings. The first brings nothing. */
+export interface CallRound {
+  readonly requestState?: string;
+  readonly inputResponses?: Readonly<Record<string, JsonObject>>;
+  readonly clientErrors?: Readonly<Record<string, ClientError>>;
+  /** The call was taken over: its run may be there already. */
+  readonly mayExist?: true;
+}
+
+/** Where a round's notifications go, and what ends it. */
+export interface RoundPorts {
+  progress(value: number, total: number | undefined, message: string | undefined): void;
+  log(level: LogLevel, data: unknown, logger: string | undefined): void;
+  readonly cancelled: AbortSignal;
+}
+
+const never = (): void => undefined;
+
+/** The request of a round. */
+export function runRequestOf(
+  work: CallWork,
+  session: LegacySession,
+  round: CallRound,
+  ports: RoundPorts,
+): RunRequest {
+  const { method, params, handler, target, args, caller, logLevel, runId } = work;
+  const meta = params["_meta"];
+  return {
+    ...{ method, params, handler, target, args, caller, logLevel, runId },
+    client: {
+      info: session.client,
+      capabilities: session.capabilities,
+      protocolVersion: session.revision,
+    },
+    requestState: round.requestState,
+    inputResponses: round.inputResponses,
+    ...(round.clientErrors === undefined ? {} : { clientErrors: round.clientErrors }),
+    ...(round.mayExist === undefined ? {} : { mayExist: true }),
+    idempotencyKey: isJsonObject(meta) ? meta[metaKeys.idempotencyKey] : undefined,
+    notifications: {
+      ...(work.progressToken === undefined
+        ? {}
+        : { progress: (value, total, message) => ports.progress(value, total, message) }),
+      ...(logLevel === undefined
+        ? {}
+        : { log: (level, data, logger) => ports.log(level, data, logger) }),
+    },
+    cancelled: ports.cancelled,
+    isGone: false,
+    onGone: () => never,
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * The rounds of one call: each is a RunRequest, and its outcome a response, questions, or the next round.
+ *
+ * The call begins or resumes it and tells it of answers; it tells the call what to send. It never looks at a stream.
+ *
+ * One round runs at a time. Answers that come meanwhile wait in the record; those of questions that the outcome leaves open
+ * begin the next round at once.
+ */
+import { isRepriseError, RepriseError } from "@reprise/errors";
+import {
+  type ClientError,
+  type JsonObject,
+  legacyErrorResponse,
+  lowerResult,
+  resultResponse,
+} from "@reprise/protocol";
+import type { RunReply } from "@reprise/runtime";
+import type { CallPorts } from "./callPorts.ts";
+import { asking } from "./callRecord.ts";
+import { type CallRound, type CallWork, type RoundPorts, runRequestOf } from "./callRequest.ts";
+import { planAsks, unanswered } from "./openAsks.ts";
+import type { RecordHold } from "./recordHold.ts";
+import type { LegacySession } from "./sessionToken.ts";
+
+/** What rounds need of their call. */
+export interface RoundHost extends RoundPorts {
+  readonly id: string;
+  readonly session: LegacySession;
+  readonly isOver: boolean;
+  readonly hold: RecordHold;
+  /** Opens the stream and makes the record. Rejects with a RepriseError when there can't be one. */
+  opened(): Promise<void>;
+  send(messages: readonly string[]): void;
+  respond(status: number, body: string, outcome: string): Promise<void>;
+  /** Another front has the call. */
+  drop(): void;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Drives one call's runs. */
+export class Rounds {
+  readonly #host: RoundHost;
+  readonly #work: CallWork;
+  readonly #ports: CallPorts;
+  #isExecuting = false;
+  /** Questions whose answers the running round brought. */
+  #given = none;
+  #unsent = none;
+  #refusedKeys = "";
+  #openAsks = 0;
+
+  constructor(host: RoundHost, work: CallWork, ports: CallPorts) {
+    this.#host = host;
+    this.#work = work;
+    this.#ports = ports;
+  }
+
+  /** Whether an attempt runs. */
+  get isExecuting(): boolean {
+    return this.#isExecuting;
+  }
+
+  begin(): void {
+    void this.#execute({});
+  }
+
+  /** Goes on from a record of another front. `sent` has the ids of questions that the client has. */
+  resume(sent: ReadonlySet<string>): void {
+    const { record } = this.#host.hold;
+    if (record === undefined) return;
+    const { requestState } = record;
+    if (requestState === undefined) {
+      void this.#execute({ mayExist: true });
+      return;
+    }
+    const open = unanswered(record.asks);
+    this.#openAsks = open.length;
+    this.#ports.limits.asksKept(this.#work.caller.principal, open.length);
+    this.#unsent = new Set(open.filter((id) => !sent.has(id)));
+    this.answersCame();
+    // The question itself is not in the record: the run says it again.
+    if (!this.#isExecuting && this.#unsent.size > 0) {
+      void this.#execute({ requestState, inputResponses: {} });
+    }
+  }
+
+  /** Brings the answers that are in the record, if there are any and no round runs. */
+  answersCame(refused: Readonly<Record<string, ClientError>> = {}): void {
+    const { record } = this.#host.hold;
+    if (this.#isExecuting || this.#host.isOver || record?.requestState === undefined) return;
+    const inputResponses: Record<string, JsonObject> = {};
+    const clientErrors: Record<string, ClientError> = { ...refused };
+    const given = new Set<string>();
+    for (const [id, { key, answer }] of Object.entries(record.asks)) {
+      if (answer === undefined) continue;
+      given.add(id);
+      if ("result" in answer) inputResponses[key] = answer.result;
+      else clientErrors[key] = answer.error;
+    }
+    if (given.size === 0 && Object.keys(refused).length === 0) return;
+    this.#given = given;
+    void this.#execute({ requestState: record.requestState, inputResponses, clientErrors });
+  }
+
+  /** Counts the open questions as no longer held. */
+  forget(): void {
+    this.#count(0);
+  }
+
+  /** Never rejects: nobody waits for it. */
+  async #execute(round: CallRound): Promise<void> {
+    const host = this.#host;
+    this.#isExecuting = true;
+    try {
+      const request = runRequestOf(this.#work, host.session, round, host);
+      const reply = await this.#ports.runtime.execute(request);
+      this.#isExecuting = false;
+      if (!host.isOver) await this.#settle(reply);
+    } catch (error) {
+      this.#isExecuting = false;
+      if (!isRepriseError(error)) this.#ports.failed(error);
+      if (!host.isOver) await this.#refuse(error).catch(this.#ports.failed);
+    }
+  }
+
+  async #settle(reply: RunReply): Promise<void> {
+    switch (reply.kind) {
+      case "complete": {
+        const { method, requestId } = this.#work;
+        const result = lowerResult(method, reply.result, this.#host.session.revision);
+        const outcome = reply.result["isError"] === true ? "tool_error" : "ok";
+        const body = resultResponse(requestId, JSON.stringify(result));
+        return this.#host.respond(200, body, outcome);
+      }
+      case "error":
+        return this.#refuse(reply.error);
+      case "input_required":
+        return this.#ask(reply);
+    }
+  }
+
+  #refuse(error: unknown): Promise<void> {
+    const known = isRepriseError(error)
+      ? error
+      : new RepriseError("INTERNAL", "The server failed to answer.", { cause: error });
+    const { requestId, method } = this.#work;
+    const { status, body } = legacyErrorResponse(known, requestId, method);
+    return this.#host.respond(status, body, known.code);
+  }
+
+  async #ask(reply: Extract<RunReply, { kind: "input_required" }>): Promise<void> {
+    const host = this.#host;
+    await host.opened();
+    const { record } = host.hold;
+    if (host.isOver) return;
+    if (record === undefined) return host.drop();
+    const { asks, asked } = record;
+    const { id: callId, session } = host;
+    const before = { callId, asks, asked, revision: session.revision };
+    const plan = planAsks(
+      { ...before, given: this.#given, unsent: this.#unsent },
+      reply.inputRequests,
+    );
+    this.#checkProgress(plan.refused);
+    this.#count(Object.keys(plan.asks).length);
+    const { requestState, answerBeforeMs: answerBefore } = reply;
+    const runId = reply.runId === undefined ? {} : { runId: reply.runId };
+    const round = { requestState, answerBefore, asks: plan.asks, asked: plan.asked, ...runId };
+    const written = await host.hold.change((each) => asking(each, round));
+    if (host.isOver) return;
+    if (written === undefined) return host.drop();
+    this.#given = none;
+    this.#unsent = none;
+    host.send(plan.messages);
+    this.answersCame(plan.refused);
+  }
+
+  /** A question that can't be carried and is asked again all the same would go round for ever. */
+  #checkProgress(refused: Readonly<Record<string, ClientError>>): void {
+    const keys = JSON.stringify(Object.keys(refused).sort());
+    const isSame = keys !== "[]" && keys === this.#refusedKeys;
+    this.#refusedKeys = keys;
+    const [first] = Object.entries(refused);
+    if (!isSame || first === undefined) return;
+    throw new RepriseError("CLIENT_CANNOT_ANSWER", first[1].message, { data: { key: first[0] } });
+  }
+
+  #count(open: number): void {
+    this.#ports.limits.asksChanged(this.#work.caller.principal, open - this.#openAsks);
+    this.#openAsks = open;
+  }
+}

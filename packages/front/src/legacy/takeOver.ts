@@ -1,0 +1,101 @@
+/**
+ * Calls of a dead front: whoever gets their answer or their GET drives them on.
+ *
+ * O1 Only a call whose owner gave no sign of life for its lease is taken; two who try at once, one succeeds.
+ * O2 The run is joined or executed again under the same id, never begun beside itself: that is the runtime's promise.
+ * O3 What the client was sent already is not sent again: the log says what that was.
+ */
+import { isJsonObject, type JsonValue, readProgressToken } from "@reprise/protocol";
+import type { Caller } from "@reprise/runtime";
+import { LegacyCall, type LoggedCall } from "./call.ts";
+import { readEvents } from "./callLog.ts";
+import type { CallPorts } from "./callPorts.ts";
+import {
+  type CallRecord,
+  callKey,
+  callValue,
+  readCallRecord,
+  recordExpiry,
+  takenOver,
+} from "./callRecord.ts";
+import { SessionRecords } from "./sessionRecord.ts";
+import type { LegacySession } from "./sessionToken.ts";
+import { checkedArgs, findTarget } from "./target.ts";
+
+/**
+ * Takes a call over if its owner died. Gives the call if this front drives it then; undefined when another front does, or
+ * the call has ended.
+ */
+export async function takeOver(
+  session: LegacySession,
+  caller: Caller,
+  callId: string,
+  ports: CallPorts,
+): Promise<LegacyCall | undefined> {
+  const { shared, presence, me } = ports;
+  const found = await shared.get(callKey(callId));
+  const record = found === undefined ? undefined : readCallRecord(found);
+  if (found === undefined || record === undefined) return undefined;
+  if (record.owner === me) return ports.calls.get(callId);
+  if (await presence.isAlive(record.owner)) return undefined;
+  await presence.ensure();
+  const next = takenOver(record, me);
+  const expiresAt = recordExpiry(next, session.expiresAt);
+  const revision = await shared.put(callKey(callId), callValue(next), found.revision, expiresAt);
+  if (revision === undefined) return undefined;
+  const logged = await readLog(callId, ports);
+  if (logged === undefined) {
+    // The former owner died between the last event and the end of the record.
+    await shared.remove(callKey(callId), revision);
+    return undefined;
+  }
+  const call = await callOf(session, caller, callId, next, ports);
+  // A former owner that was only paused lets go at once.
+  ports.tell(record.owner, callId);
+  call.resume(next, revision, logged);
+  return call;
+}
+
+async function callOf(
+  session: LegacySession,
+  caller: Caller,
+  callId: string,
+  record: CallRecord,
+  ports: CallPorts,
+): Promise<LegacyCall> {
+  const { requestId, method, params, runId } = record;
+  const { handler, target, rawArgs } = findTarget(method, params, ports.runtime.catalog);
+  const { logLevel } = await new SessionRecords(ports.shared).read(session);
+  const work = {
+    ...{ requestId, method, params, runId, handler, target, caller, logLevel },
+    args: await checkedArgs(handler, rawArgs),
+    progressToken: readProgressToken(params),
+  };
+  return new LegacyCall(callId, session, work, ports);
+}
+
+/** What the client was sent since the call began; undefined when that includes the end. */
+async function readLog(callId: string, { shared }: CallPorts): Promise<LoggedCall | undefined> {
+  let sent = new Set<string>();
+  let progress: number | undefined;
+  let hasEnded = false;
+  await readEvents(shared, callId, 0, ({ mark, text }) => {
+    if (mark === "opened") {
+      sent = new Set();
+      progress = undefined;
+      hasEnded = false;
+    } else if (mark === "message") {
+      const message = JSON.parse(text) as JsonValue;
+      if (!isJsonObject(message)) return;
+      if (typeof message["id"] === "string") sent.add(message["id"]);
+      else progress = progressOf(message) ?? progress;
+    } else hasEnded = true;
+  });
+  return hasEnded ? undefined : { sent, progress };
+}
+
+function progressOf(message: { readonly [member: string]: JsonValue }): number | undefined {
+  const { method, params } = message;
+  const value = isJsonObject(params) ? params["progress"] : undefined;
+  return method === "notifications/progress" && typeof value === "number" ? value : undefined;
+}
