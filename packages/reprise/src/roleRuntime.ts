@@ -19,6 +19,7 @@ export function runtimeOptions(
   return {
     server,
     store,
+    shared: store.shared,
     sealer: createStateSealer({
       keys,
       maxBytes: maxRequestStateBytes,

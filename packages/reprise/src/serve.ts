@@ -106,6 +106,8 @@ export async function serve(
       ...logging,
       server,
       store: store ?? "none",
+      // Without a store nothing outlives the process, and no other one asks.
+      shared: store?.shared,
       sealer,
     });
     runtime = started;

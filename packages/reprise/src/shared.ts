@@ -1,12 +1,12 @@
 /**
- * What all processes of a deployment share: one Redis with run records, and the keys for request states.
+ * What all processes of a deployment share: one Redis with run and shared records, and the keys for request states.
  *
  * Opened by the roles, in the order in which it is needed, and closed in the reverse one. What an operator should know
  * of the Redis is logged once, at the start.
  */
 import { RepriseError } from "@reprise/errors";
 import { type KeySource, keysFromSecrets } from "@reprise/request-state";
-import type { Logger, RunStore } from "@reprise/runtime";
+import type { Logger } from "@reprise/runtime";
 import {
   connectRedis,
   openKeyRing,
@@ -14,14 +14,15 @@ import {
   type RedisAddress,
   type RedisConnection,
   type RedisConnectionOptions,
+  type RedisStore,
 } from "@reprise/store-redis";
 import { type Settings, variableOf } from "./settings.ts";
 
 /** What is shared, opened. */
 export interface Shared {
   readonly connection: RedisConnection;
-  /** The runtime closes it. */
-  readonly store: RunStore;
+  /** The runtime closes it, and with it its shared records. */
+  readonly store: RedisStore;
   readonly keys: KeySource;
   /** Closes keys and connection. Idempotent. */
   close(): Promise<void>;

@@ -1,13 +1,15 @@
 /**
  * All names under which the embedded store keeps something. No other module spells a key.
  *
- * Called by the record table, the indexes and the environment. Owner and lifetime of each: README.
+ * Called by the record tables, the indexes, the board of notices and the environment. Owner and lifetime of each: README.
  *
  * N1 What belongs to a run starts with `run/<scope or run id>`, so a commit of one step touches neighbouring
  *    entries, mostly on one page: an idempotency record sorts right before the runs whose ids start with its scope.
  * N2 Run ids and scopes are words of A-Z a-z 0-9 _ -, so no id can spell another id's key.
+ * N3 Kinds and ids of shared records are such words too. An item's key begins with that of its log, so they are neighbours.
  */
 import { createHash } from "node:crypto";
+import type { SharedKey } from "@reprise/runtime";
 
 /** Number of the layout that this release writes and reads. */
 export const LAYOUT_FORMAT: number = 1;
@@ -48,9 +50,10 @@ export const mismatchedKey = (runId: string): string => `index/mismatched/${runI
 
 /** Whole minutes: a run that moves its expiry with every step rewrites its index entry once a minute. */
 const EXPIRY_BUCKET_MS = 60_000;
-/** Minutes since 1970 have eight digits until the year 2160. */
+/** Minutes since 1970 have eight digits until the year 2160; what expires later is found then. */
+const LAST_BUCKET = 99_999_999;
 const bucketOf = (at: number): string =>
-  String(Math.max(0, Math.floor(at / EXPIRY_BUCKET_MS))).padStart(8, "0");
+  String(Math.min(LAST_BUCKET, Math.max(0, Math.floor(at / EXPIRY_BUCKET_MS)))).padStart(8, "0");
 
 export const expiryKey = (expiresAt: number, runId: string): string =>
   `index/expiry/${bucketOf(expiresAt)}/${runId}`;
@@ -75,3 +78,33 @@ export const runIdOf = (indexKey: string): string => indexKey.slice(indexKey.las
 /** What a principal's waiting runs amount to. Hashed: principals are longer than a key may be. */
 export const waitingKey = (principal: string): string =>
   `index/waiting/${createHash("sha256").update(principal).digest("base64url")}`;
+
+export const sharedRecordKey = ({ kind, id }: SharedKey): string => `shared/record/${kind}/${id}`;
+export const sharedLogKey = ({ kind, id }: SharedKey): string => `shared/log/${kind}/${id}`;
+/** Whether a key of the two is that of a log. */
+export const isSharedLog = (name: string): boolean => name.startsWith("shared/log/");
+
+/** @param log the log's own key */
+export const sharedItemKey = (log: string, number: number): string =>
+  `${log}/${String(number).padStart(16, "0")}`;
+
+/** @param name the key of a record or log */
+export const sharedExpiryKey = (expiresAt: number, name: string): string =>
+  `shared/expiry/${bucketOf(expiresAt)}/${name}`;
+
+/** The index entries of what expired before the minute of `now`, oldest first. */
+export function sharedExpiredRange(now: number): { readonly start: string; readonly end: string } {
+  return { start: "shared/expiry/", end: `shared/expiry/${bucketOf(now)}` };
+}
+
+/** The key of a record or log at the end of its index entry. */
+export const expiredNameOf = (indexed: string): string =>
+  /^shared\/expiry\/\d+\/(.*)$/.exec(indexed)?.[1] ?? "";
+
+export const noticeKey = (number: number): string =>
+  `shared/notice/${String(number).padStart(16, "0")}`;
+/** The notices from `number` on. */
+export function noticeRange(number: number): { readonly start: string; readonly end: string } {
+  return { start: noticeKey(number), end: "shared/notice0" };
+}
+export const numberOfNotice = (key: string): number => Number(key.slice(key.lastIndexOf("/") + 1));

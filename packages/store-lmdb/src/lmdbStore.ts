@@ -24,6 +24,7 @@ import {
   type RunRecord,
   type RunStore,
   renew,
+  type SharedRecords,
   type Transition,
   type TransitionEnv,
 } from "@reprise/runtime";
@@ -32,6 +33,7 @@ import { Environment } from "./environment.ts";
 import { prepareDirectory } from "./fileSystem.ts";
 import { readWaiting } from "./indexes.ts";
 import { expiredRange, mismatchedRange, runIdOf, runningRange } from "./keys.ts";
+import { LmdbRecords } from "./lmdbRecords.ts";
 import { type CheckedOptions, checkOptions, type LmdbStoreOptions } from "./options.ts";
 import { type ReadRun, RunTable } from "./runTable.ts";
 import { Watches } from "./watches.ts";
@@ -40,6 +42,8 @@ import { Watches } from "./watches.ts";
 export interface LmdbStore extends RunStore {
   /** The directory's real path. */
   readonly directory: string;
+  /** Records, logs and notices that all processes on this directory share; closed with the store. */
+  readonly shared: SharedRecords;
   /** A secret of 32 bytes that all processes on this directory share and a restart finds again. */
   stateKey(): Promise<Uint8Array>;
 }
@@ -60,6 +64,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<LmdbStor
 class EmbeddedStore implements LmdbStore {
   readonly leaseMs: number;
   readonly directory: string;
+  readonly shared: SharedRecords;
+  readonly #records: LmdbRecords;
   readonly #options: CheckedOptions;
   readonly #environment: Environment;
   readonly #runs: RunTable;
@@ -86,6 +92,13 @@ class EmbeddedStore implements LmdbStore {
       },
       isDead: (head: RunHead) => this.#isDead(head),
     };
+    this.#records = new LmdbRecords({
+      environment,
+      capacity: this.#capacity,
+      clock,
+      tracked: (call) => this.#tracked(call),
+    });
+    this.shared = this.#records;
     this.#watches = new Watches(view, clock);
     watchesOf(environment).add(this.#watches);
   }
@@ -165,6 +178,7 @@ class EmbeddedStore implements LmdbStore {
       }),
     );
     this.#announce(removed);
+    await this.#records.removeExpired(limit);
     return removed.length;
   };
 
@@ -188,6 +202,7 @@ class EmbeddedStore implements LmdbStore {
   }
 
   async #close(): Promise<void> {
+    this.#records.close();
     this.#watches.close();
     watchesOf(this.#environment).delete(this.#watches);
     if (this.#calls > 0) {

@@ -2,9 +2,8 @@
  * The formats of the embedded store, pinned: what a release has written, this one and later ones read.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { open } from "lmdb";
 import { describe, expect, test } from "vitest";
+import { dump, restore, shape } from "./support/dump.ts";
 import { claimGoldenRun, goldenEntries, makeGoldenRun, scope } from "./support/goldenRun.ts";
 import { freshDirectory, openStore } from "./support/stores.ts";
 
@@ -12,40 +11,6 @@ const folder = new URL("./golden/", import.meta.url);
 const files = readdirSync(folder);
 const read = (file: string): Record<string, string> =>
   JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Record<string, string>;
-
-/** All keys and values of a directory that no store has open. */
-async function dump(directory: string): Promise<Record<string, string>> {
-  const database = open<string, string>({
-    path: join(directory, "reprise.mdb"),
-    noSubdir: true,
-    encoding: "string",
-  });
-  const all = Object.fromEntries([...database.getRange()].map(({ key, value }) => [key, value]));
-  await database.close();
-  return all;
-}
-
-async function restore(directory: string, golden: Record<string, string>): Promise<void> {
-  const database = open<string, string>({
-    path: join(directory, "reprise.mdb"),
-    noSubdir: true,
-    encoding: "string",
-  });
-  await database.transaction(() => {
-    for (const [key, value] of Object.entries(golden)) void database.put(key, value);
-  });
-  await database.close();
-}
-
-/** Names of members, whatever their values: the shape of a record. */
-function shape(text: string): unknown {
-  const walk = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(walk);
-    if (typeof value !== "object" || value === null) return typeof value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(member)]));
-  };
-  return text.startsWith("{") ? walk(JSON.parse(text)) : "text";
-}
 
 const withoutTimes = (key: string): string => key.replace(/index\/expiry\/\d+/, "index/expiry/#");
 

@@ -5,7 +5,7 @@
  * answer is `{id, value}` or `{id, error}`. `flood` appends steps until the process is killed and reports each one
  * after its reply.
  */
-import type { AttemptRef } from "@reprise/runtime";
+import type { AttemptRef, LogLimits, SharedKey } from "@reprise/runtime";
 import { openLmdbStore } from "@reprise/store-lmdb";
 
 interface Call {
@@ -52,6 +52,30 @@ async function flood(ref: AttemptRef): Promise<never> {
   }
 }
 
+/** Listens, and says what it heard so far whenever it is asked. */
+const heard: string[] = [];
+async function listen(channel: string): Promise<void> {
+  await store.shared.listen(channel, (notice) => heard.push(notice));
+}
+
+/** Adds 1 to a record so many times, against whoever does the same. */
+async function countUp(key: SharedKey, times: number, expiresAt: number): Promise<void> {
+  for (let done = 0; done < times; ) {
+    const record = await store.shared.get(key);
+    const next = Number(record?.value ?? 0) + 1;
+    const revision = await store.shared.put(key, next, record?.revision, expiresAt);
+    if (revision !== undefined) done += 1;
+  }
+}
+
+/** Appends numbers to a log until the process is killed, and reports each one that was acknowledged. */
+async function floodLog(log: SharedKey, limits: LogLimits): Promise<never> {
+  for (;;) {
+    const last = await store.shared.append(log, ["x"], limits);
+    send({ flooded: last });
+  }
+}
+
 const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
   createRun: store.createRun,
   claimRound: store.claimRound,
@@ -62,6 +86,14 @@ const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> 
   leave: store.leave,
   load: store.load,
   flood,
+  get: store.shared.get,
+  put: store.shared.put,
+  remove: store.shared.remove,
+  publish: store.shared.publish,
+  listen,
+  heard: async () => heard,
+  countUp,
+  floodLog,
   stateKey: async () => Buffer.from(await store.stateKey()).toString("hex"),
   watch: (runId: string, epoch: number) =>
     store.watch(runId, epoch, 60_000, new AbortController().signal),

@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { LogLimits, SharedKey } from "@reprise/runtime";
 import { afterEach } from "vitest";
 
 const childFile = fileURLToPath(new URL("./child.ts", import.meta.url));
@@ -38,6 +39,8 @@ export interface RemoteStore {
   call(method: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Starts appending there until it is killed; resolves when `count` appends were acknowledged. */
   flood(ref: unknown, count: number): Promise<void>;
+  /** The same with items of a shared log; `acknowledged` is then the newest number. */
+  floodLog(log: SharedKey, limits: LogLimits, count: number): Promise<void>;
   /** The newest acknowledged sequence of a flood. */
   acknowledged(): number;
   /** SIGKILL; resolves when the process is gone. */
@@ -85,15 +88,17 @@ export async function remoteStore(options: RemoteOptions): Promise<RemoteStore> 
       child.send({ id, method, args });
     });
   };
+  const flooding = (count: number, ...started: Parameters<typeof call>): Promise<void> =>
+    new Promise((resolve) => {
+      floodGoal = count;
+      reachGoal = resolve;
+      void call(...started);
+    });
   return {
     pid: child.pid ?? 0,
     call,
-    flood: (ref, count) =>
-      new Promise((resolve) => {
-        floodGoal = count;
-        reachGoal = resolve;
-        void call("flood", ref);
-      }),
+    flood: (ref, count) => flooding(count, "flood", ref),
+    floodLog: (log, limits, count) => flooding(count, "floodLog", log, limits),
     acknowledged: () => flooded,
     kill: () =>
       new Promise((resolve) => {

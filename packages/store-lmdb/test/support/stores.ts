@@ -12,7 +12,7 @@ import {
   type ProcessLiveness,
   type StoreClock,
 } from "@reprise/store-lmdb";
-import { createManualClock, type StoreHarness } from "@reprise/testing";
+import { createManualClock, type SharedHarness, type StoreHarness } from "@reprise/testing";
 import { afterEach } from "vitest";
 
 const directories: string[] = [];
@@ -100,5 +100,17 @@ export function suiteHarness(directory: string): {
       retentionMs,
       maxWaitingRuns,
     },
+  };
+}
+
+/** The harness of the suite of shared records on one directory, with played time. */
+export function sharedHarness(directory: string): {
+  readonly harness: SharedHarness;
+  readonly pendingTimers: () => number;
+} {
+  const { clock, advance, pendingTimers } = playedClock();
+  return {
+    pendingTimers,
+    harness: { open: () => openStore({ directory, clock }), now: clock.wallNow, advance },
   };
 }
