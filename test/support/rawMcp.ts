@@ -15,6 +15,8 @@ export interface RawRequest {
   /** Without `_meta`. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Added to `_meta`. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 /** A response as it was received. */
@@ -68,7 +70,7 @@ export class RawClient {
 
   /** Sends one request and gives the response as it came. */
   async send(url: string, request: RawRequest): Promise<RawReply> {
-    const { id = this.nextId(), method = "tools/call", params, headers = {} } = request;
+    const { id = this.nextId(), method = "tools/call", params, headers = {}, meta } = request;
     const named = params["name"] ?? params["uri"];
     const body = JSON.stringify({
       jsonrpc: "2.0",
@@ -80,6 +82,7 @@ export class RawClient {
           [metaKeys.protocolVersion]: "2026-07-28",
           [metaKeys.clientInfo]: { name: "by-hand", version: "1.0.0" },
           [metaKeys.clientCapabilities]: capabilities,
+          ...meta,
         },
       },
     });
