@@ -92,7 +92,7 @@ function lowerUrlAsk(
       params: {
         mode: "url",
         message,
-        ...(elicitationId === undefined ? {} : { elicitationId }),
+        ...(has.elicitationIds && elicitationId !== undefined ? { elicitationId } : {}),
         url,
       },
     },
