@@ -56,6 +56,13 @@ export interface ReadFailed {
   readonly at: number;
 }
 
+/** An error that a client answered a question with. */
+export interface ClientError {
+  /** JSON-RPC error code. */
+  readonly code: number;
+  readonly message: string;
+}
+
 /** An ask took its answer. */
 export interface AnswerTaken {
   readonly kind: "answer_taken";
@@ -63,8 +70,10 @@ export interface AnswerTaken {
   readonly key: string;
   /** Digest of the exact question: kind, message, schema, URL. */
   readonly question: string;
-  /** The client's result, as it came. */
+  /** The client's result, as it came; null with `error`. */
   readonly answer: JsonValue;
+  /** The client answered with an error. A release that does not know it finds the null unusable and goes no further. */
+  readonly error?: ClientError;
   readonly at: number;
 }
 

@@ -1,6 +1,7 @@
 export { decodeValue, encodeValue } from "./codec.ts";
 export type {
   AnswerTaken,
+  ClientError,
   Entry,
   OperationKind,
   ReadCompleted,

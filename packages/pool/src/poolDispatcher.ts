@@ -20,6 +20,7 @@ import {
   type Sender,
   silentLogger,
 } from "@reprise/runtime";
+import { cancelNotice } from "./goneCalls.ts";
 import { createJobCodec, type JobCodec } from "./jobCodec.ts";
 import { checkName, goneChannel, mailboxKey } from "./keys.ts";
 import { type Mail, Mailbox } from "./mails.ts";
@@ -68,6 +69,12 @@ const goneReply: CallReply = {
   kind: "error",
   code: "INTERRUPTED",
   message: "the request is gone",
+};
+const cancelledReply: CallReply = {
+  kind: "error",
+  code: "RUN_CANCELLED",
+  message: "the run was cancelled",
+  data: { round: 0, status: "cancelled" },
 };
 /** Looks in a row after which a job counts as lost: its mail may be on the way when it is not found the first time. */
 const MISSES = 2;
@@ -177,19 +184,26 @@ class PoolDispatcher implements Dispatcher {
     return new Promise((resolve, reject) => {
       // A call that is made again is another job: the first one's may still be there.
       const id = randomUUID();
-      let stopTelling: () => void = () => undefined;
+      const stopTelling: (() => void)[] = [];
+      const { cancelled } = sender;
       const end = (reply: CallReply | undefined, error?: unknown): void => {
         stopListening();
-        stopTelling();
+        cancelled?.removeEventListener("abort", onCancelled);
+        for (const stop of stopTelling) stop();
         if (error !== undefined) reject(error);
         else resolve(reply ?? { kind: "unanswered", died: true });
       };
       const onGone = (): void => {
-        stopTelling = this.#tellGone(id);
+        stopTelling.push(this.#tell(id, id, goneReply));
+      };
+      const onCancelled = (): void => {
+        stopTelling.push(this.#tell(id, cancelNotice(id), cancelledReply));
       };
       const stopListening = sender.onGone(onGone);
+      cancelled?.addEventListener("abort", onCancelled, { once: true });
       this.#add(id, "call", call, notifications, end);
       if (sender.isGone) onGone();
+      if (cancelled?.aborted === true) onCancelled();
     });
   }
 
@@ -261,13 +275,15 @@ class PoolDispatcher implements Dispatcher {
     open.end(reply);
   }
 
-  /** Stops a call that nobody waits for: here, or wherever it is. Returns how to stop telling. */
-  #tellGone(id: string): () => void {
+  /**
+   * Stops a call that nobody waits for any more: here, with `reply`, or wherever it is, by `notice`. Returns how to stop telling.
+   */
+  #tell(id: string, notice: string, reply: CallReply): () => void {
     const open = this.#open.get(id);
     if (open === undefined) return () => undefined;
     const over = (): void => {
       // A mail may have come meanwhile.
-      if (this.#open.get(id) === open) this.#end(id, open, goneReply);
+      if (this.#open.get(id) === open) this.#end(id, open, reply);
     };
     if (open.feed.withdraw(open.fed)) {
       over();
@@ -282,7 +298,7 @@ class PoolDispatcher implements Dispatcher {
     const tell = (): void => {
       // A worker that did not hear it, or takes the job only later, hears it again.
       this.#connection.client
-        .call("PUBLISH", goneChannel(this.#namespace), id)
+        .call("PUBLISH", goneChannel(this.#namespace), notice)
         .catch(() => undefined);
     };
     tell();

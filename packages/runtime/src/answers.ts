@@ -2,7 +2,7 @@
  * A retry's `inputResponses`, read once.
  */
 import { RepriseError } from "@reprise/errors";
-import { isJsonObject, type JsonValue } from "@reprise/journal";
+import { type ClientError, isJsonObject, type JsonValue } from "@reprise/journal";
 import { digestOf } from "./digest.ts";
 import type { BroughtAnswer } from "./runRecord.ts";
 
@@ -28,11 +28,37 @@ export function readAnswers(inputResponses: unknown): Answers {
   );
 }
 
+/** Longest message of a client's error that is kept, in characters: it is recorded with the run. */
+const MAX_MESSAGE = 1000;
+
+/**
+ * The answers together with what the client answered with an error, which counts before a result under the same key. Errors
+ * come from the carrier alone: no text of `inputResponses` can look like one.
+ */
+export function withClientErrors(
+  answers: Answers,
+  errors: Readonly<Record<string, ClientError>> | undefined,
+): Answers {
+  if (errors === undefined) return answers;
+  const failed = Object.entries(errors).map(([key, { code, message }]): [string, BroughtAnswer] => [
+    key,
+    { value: null, digest: "", error: { code, message: message.slice(0, MAX_MESSAGE) } },
+  ]);
+  return Object.fromEntries([...Object.entries(answers), ...failed]);
+}
+
 /** The same answers with their digests: records compare them with what stands or is settled. */
 export function comparable(answers: Answers): Answers {
   return Object.fromEntries(
-    Object.entries(answers).map(([key, { value }]) => [key, { value, digest: digestOf(value) }]),
+    Object.entries(answers).map(([key, answer]) => [key, { ...answer, digest: digestFor(answer) }]),
   );
+}
+
+/** No result has the digest of an error: those have no blank. */
+function digestFor({ value, error }: BroughtAnswer): string {
+  if (error === undefined) return digestOf(value);
+  const { code, message } = error;
+  return `error ${digestOf({ code, message })}`;
 }
 
 /** `_meta` of an answer is not part of it: clients may change it from retry to retry. */

@@ -6,9 +6,9 @@
  * Q3 A question that changes twice in a row under one key, without a deploy, is an error: the person would be asked for ever.
  */
 import { RepriseError } from "@reprise/errors";
-import type { JsonValue } from "@reprise/journal";
+import type { AnswerTaken } from "@reprise/journal";
 import { missingCapabilities } from "@reprise/protocol";
-import type { Ask } from "./asks.ts";
+import { type Ask, isDeclined } from "./asks.ts";
 import type { AttemptStart } from "./attemptStart.ts";
 import { askDigest } from "./digest.ts";
 import type { BroughtAnswer, PendingAsk } from "./runRecord.ts";
@@ -76,8 +76,9 @@ export class AskDesk {
   }
 
   /** An answer was taken, now or on an earlier attempt. */
-  taken(ask: Ask<unknown>, answer: JsonValue): void {
-    if (ask.refused(answer)) this.#refusalTaken = true;
+  taken(ask: Ask<unknown>, { answer, error }: Pick<AnswerTaken, "answer" | "error">): void {
+    const refuses = error === undefined ? ask.refused(answer) : isDeclined(ask, error);
+    if (refuses) this.#refusalTaken = true;
   }
 
   /** The question as it is recorded while it is open. */

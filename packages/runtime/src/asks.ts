@@ -6,7 +6,7 @@
  * question's digest is compared first.
  */
 import { RepriseError } from "@reprise/errors";
-import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
+import { type ClientError, isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
 import {
   type AskWire,
   elicitFormRequest,
@@ -18,6 +18,10 @@ import type { ElicitOutcome, Root, SampleParams, SampleResult } from "./contextT
 import { canonicalJson, digestOf, sha256 } from "./digest.ts";
 import type { Form } from "./form.ts";
 import { memberOf } from "./schema.ts";
+import { AskDeclinedError } from "./stepErrors.ts";
+
+/** "User rejected sampling request" (MCP 2025-11-25, sampling, "Error Handling"). */
+const USER_REJECTED = -1;
 
 /** The kind of an ask; also the key that one ask of the kind may have by default. */
 export type AskKind = "confirm" | "elicit" | "elicitUrl" | "sample" | "listRoots";
@@ -37,6 +41,26 @@ export interface Ask<T> {
   ): Promise<{ readonly value: T } | undefined> | { readonly value: T } | undefined;
   /** Whether the answer says no. */
   refused(answer: JsonValue): boolean;
+}
+
+/** Whether the client's error says that the person refused, which is an answer like any other refusal. */
+export function isDeclined({ kind }: Pick<Ask<unknown>, "kind">, { code }: ClientError): boolean {
+  return kind === "sample" && code === USER_REJECTED;
+}
+
+/** What the handler gets for a question that the client answered with an error. */
+export function clientFailure(
+  asked: Pick<Ask<unknown>, "kind" | "key">,
+  error: ClientError,
+): Error {
+  const { key } = asked;
+  if (isDeclined(asked, error)) return new AskDeclinedError(key);
+  const { code: rpcCode, message } = error;
+  return new RepriseError(
+    "CLIENT_CANNOT_ANSWER",
+    `the client answered the question "${key}" with an error: ${message}`,
+    { data: { key, rpcCode, message } },
+  );
 }
 
 const actions = ["accept", "decline", "cancel"] as const;

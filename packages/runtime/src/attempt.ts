@@ -155,14 +155,15 @@ export class Attempt implements OperationHost {
   /**
    * Stops the attempt for good (A4).
    * @param reason undefined: the last request that waited is gone
-   * @param cut also abort running steps
+   * @param cut also abort running steps, of an attempt that was stopped before as well
    */
   stop(reason?: RepriseError, cut = false): void {
-    if (this.#stopped !== undefined || this.#outcome !== undefined) return;
+    if (this.#outcome !== undefined) return;
+    if (cut) this.#signals.cutRunning();
+    if (this.#stopped !== undefined) return;
     this.#stopped = reason ?? "gone";
     this.#signals.stopHandler();
     this.#signals.forbidTries();
-    if (cut) this.#signals.cutRunning();
     for (const operation of this.#cursor?.waiting ?? []) {
       const pending = operation as Pending;
       if (pending.isRunning) continue;

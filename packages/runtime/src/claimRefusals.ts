@@ -31,7 +31,8 @@ export function refusalOf(deps: EngineDeps, request: RunRequest, reply: Refusal)
         },
         "a request named a run whose record is missing or older",
       );
-      return runLost(reply.reason);
+      // Whether another has a run of that id is nobody's to know.
+      return runLost(reply.reason === "older" ? "older" : "missing");
     case "EXPIRED":
       return deps.tokens.refuse("expired", request);
     case "OTHER_ARGUMENTS":

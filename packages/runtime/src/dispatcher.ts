@@ -11,7 +11,7 @@
  *    may be called again. A call may be executed twice, also at the same time.
  * D3 Nothing here decides who may execute a run, and nothing here is needed to answer from a record.
  */
-import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { ClientError, JsonObject, JsonValue } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunOrigin } from "./runRecord.ts";
 import type { NotificationSink, RunMethod, RunRequest } from "./runtimeTypes.ts";
@@ -49,6 +49,7 @@ export interface RemoteCall {
   readonly client: ClientIdentity;
   readonly requestState?: JsonValue;
   readonly inputResponses?: JsonValue;
+  readonly clientErrors?: Readonly<Record<string, ClientError>>;
   readonly logLevel?: LogLevel;
 }
 
@@ -59,6 +60,7 @@ export type CallReply =
       readonly kind: "input_required";
       readonly inputRequests: Readonly<Record<string, JsonObject>>;
       readonly requestState: string;
+      readonly runId?: string;
       readonly answerBeforeMs: number;
     }
   | {
@@ -71,7 +73,7 @@ export type CallReply =
   | { readonly kind: "unanswered"; readonly died: boolean };
 
 /** The one who waits for a job. */
-export type Sender = Pick<RunRequest, "isGone" | "onGone">;
+export type Sender = Pick<RunRequest, "isGone" | "onGone" | "cancelled">;
 
 /** A job that was enqueued. */
 export interface QueuedJob {
@@ -91,7 +93,7 @@ export interface Dispatcher {
   /** Takes a queued attempt; a second time the same one does nothing. Never throws: the sweep finds what is lost. */
   enqueue(job: RunJob, notifications: NotificationSink | undefined): QueuedJob;
   /**
-   * Has a request executed. A sender that goes away meanwhile stops it within a second.
+   * Has a request executed. A sender that goes away meanwhile stops it within a second, one that cancels it ends it.
    * @throws RepriseError BUSY, STORE_UNAVAILABLE
    */
   call(

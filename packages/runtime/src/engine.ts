@@ -6,7 +6,7 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { immediateTurns, type ScheduleTurn } from "@reprise/journal";
-import { comparable, readAnswers } from "./answers.ts";
+import { comparable, readAnswers, withClientErrors } from "./answers.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
@@ -21,7 +21,15 @@ import { createProcessRecords } from "./processRecords.ts";
 import { randomText } from "./randomText.ts";
 import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
-import type { NotificationSink, RunReply, RunRequest, Runtime } from "./runtimeTypes.ts";
+import { runCancelled } from "./replies.ts";
+import type {
+  CancelOptions,
+  CancelOutcome,
+  NotificationSink,
+  RunReply,
+  RunRequest,
+  Runtime,
+} from "./runtimeTypes.ts";
 import type { SharedRecords } from "./sharedRecords.ts";
 import { type RepeatableState, type StateSealer, StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
@@ -197,6 +205,21 @@ class Engine implements Runtime, Executor {
     }
   }
 
+  async cancel(runId: string, options: CancelOptions = {}): Promise<CancelOutcome> {
+    const { store } = this.#deps;
+    if (store === undefined) return { kind: "unknown" };
+    const { principal, reason } = options;
+    const reply = await store.cancel({ runId, principal, reason });
+    switch (reply.tag) {
+      case "CANCELLED":
+        return { kind: "cancelled", round: reply.round };
+      case "ENDED":
+        return { kind: "ended", round: reply.round, status: reply.status };
+      case "LOST":
+        return { kind: "unknown" };
+    }
+  }
+
   async health(): Promise<{ readonly ok: boolean; readonly reason?: string }> {
     if (this.#closing !== undefined) return { ok: false, reason: "closing" };
     const { store, dispatcher } = this.#deps;
@@ -234,6 +257,8 @@ class Engine implements Runtime, Executor {
       });
     }
     this.#limiter?.take(request.caller.principal);
+    const isCancelled = request.cancelled?.aborted === true;
+    if (isCancelled && request.requestState === undefined) throw runCancelled();
     const answers = readAnswers(request.inputResponses);
     dispatcher?.admit(request.handler.queue, request.caller.principal);
     if (request.requestState !== undefined) return this.#resume(request, answers);
@@ -243,8 +268,9 @@ class Engine implements Runtime, Executor {
     return executeOnce(this.#deps, store, request, answers, undefined);
   }
 
-  async #resume(request: RunRequest, answers: ReturnType<typeof readAnswers>): Promise<RunReply> {
+  async #resume(request: RunRequest, results: ReturnType<typeof readAnswers>): Promise<RunReply> {
     const { tokens, store } = this.#deps;
+    const answers = withClientErrors(results, request.clientErrors);
     const { state, expired } = await tokens.open(
       request.requestState,
       tokens.bindingOf(request),

@@ -80,6 +80,8 @@ export {
 } from "./runRecord.ts";
 export type {
   ArgsCheck,
+  CancelOptions,
+  CancelOutcome,
   Catalog,
   CompiledHandler,
   HeaderParam,
@@ -115,6 +117,7 @@ export {
 export type { OpenReply, StateBinding, StateSealer } from "./stateTokens.ts";
 export {
   AskCancelledError,
+  AskDeclinedError,
   notDone,
   ReadError,
   StepError,
@@ -122,6 +125,8 @@ export {
 } from "./stepErrors.ts";
 export type {
   AttemptRef,
+  CancelReply,
+  CancelRun,
   ClaimCommon,
   ClaimFirst,
   ClaimKnown,
@@ -136,10 +141,12 @@ export type {
   QueuedClaimReply,
   RoundEnd,
   RunStore,
+  StopReason,
   StoreHealth,
   TransitionReply,
 } from "./storePort.ts";
 export { isSuspension } from "./suspension.ts";
+export { cancel } from "./transitions/cancel.ts";
 export { claimKnown, claimRound } from "./transitions/claim.ts";
 export { createRun } from "./transitions/create.ts";
 export type { RunWrite, StoredRun, Transition, TransitionEnv } from "./transitions/env.ts";

@@ -17,6 +17,7 @@ import { createContext } from "./context.ts";
 import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import type { OnceSink } from "./onceSink.ts";
+import { runCancelled } from "./replies.ts";
 import { failureResponse } from "./results.ts";
 import type { PendingAsk, RecordedResponse, RunHead, RunOrigin } from "./runRecord.ts";
 import type { NotificationSink } from "./runtimeTypes.ts";
@@ -56,6 +57,8 @@ export interface RunningOnce {
   readonly outcome: Promise<OnceOutcome>;
   /** The last request that waited is gone, or the process drains. */
   stop(reason?: RepriseError): void;
+  /** The run is no longer wanted: running steps are aborted, and the end is recorded. */
+  cancel(): void;
 }
 
 const nothing = {};
@@ -63,7 +66,7 @@ const none: readonly never[] = [];
 
 /** Starts the attempt. */
 export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): RunningOnce {
-  if (deps.isDraining()) return { outcome: unstarted(sink), stop: () => undefined };
+  if (deps.isDraining()) return unstarted(sink);
   const { handler, head } = from;
   const start: AttemptStart = {
     entries: from.entries,
@@ -91,7 +94,10 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     timeoutMs: handler.timeoutMs,
     asksChecked: from.notifications?.asksChecked,
   });
-  sink.attach({ fenced: () => attempt.fence(), stopping: () => attempt.stop() });
+  const cancel = (): void =>
+    attempt.stop(runCancelled(from.origin().runId, head?.round ?? 0), true);
+  const fenced = (): void => attempt.fence();
+  sink.attach({ fenced, stopping: () => attempt.stop(), cancelled: cancel });
   const ctx = createContext(attempt, {
     runId: () => from.origin().runId,
     seed: () => from.origin().seed,
@@ -119,13 +125,16 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
       deps.attempts.delete(running);
     }
   };
-  return { outcome: conclude(), stop: running.stop };
+  return { outcome: conclude(), stop: running.stop, cancel };
 }
 
 /** A claim that came while the process drains: nothing was executed, whoever comes next goes on. */
-async function unstarted(sink: OnceSink): Promise<OnceOutcome> {
-  await sink.release();
-  return { kind: "failed", error: drained() };
+function unstarted(sink: OnceSink): RunningOnce {
+  const release = async (): Promise<OnceOutcome> => {
+    await sink.release();
+    return { kind: "failed", error: drained() };
+  };
+  return { outcome: release(), stop: () => undefined, cancel: () => undefined };
 }
 
 /** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
@@ -201,9 +210,14 @@ async function recordOutcome(
     }
     case "interrupted": {
       const { error } = ended;
+      if (hasRecord && isRepriseError(error, "RUN_CANCELLED")) {
+        const keyFree = isKeyFree(attempt, from.head, true);
+        await end({ to: "cancelled", response: reasonOf(error), keyFree });
+        return { kind: "failed", error };
+      }
       // The request may wait in another process, which has only the record.
       if (hasRecord && isDrain(error)) await end({ to: "released" });
-      else if (hasRecord) await end({ to: "interrupted", ...reasonOf(error) });
+      else if (hasRecord) await end({ to: "interrupted", ...whyOf(error) });
       return {
         kind: "failed",
         error:
@@ -221,7 +235,7 @@ async function recordOutcome(
         now: handler.version,
       };
       const error = mismatchError(ended.misfit, handler.label, versions);
-      if (hasRecord) await end({ to: "mismatched", ...reasonOf(error) });
+      if (hasRecord) await end({ to: "mismatched", ...whyOf(error) });
       deps.log.error(
         { err: error, run: from.origin().runId },
         "a handler does not fit its journal",
@@ -236,11 +250,12 @@ async function recordOutcome(
 }
 
 /** Why the attempt ended without a response, for the record. */
-function reasonOf(error: RepriseError | undefined): { readonly why?: EndReason } {
-  if (error === undefined) return nothing;
-  const { code, message } = error;
-  const data = error.data as JsonObject | undefined;
-  return { why: { kind: "error", code, message, data } };
+function whyOf(error: RepriseError | undefined): { readonly why?: EndReason } {
+  return error === undefined ? nothing : { why: reasonOf(error) };
+}
+
+function reasonOf({ code, message, data }: RepriseError): EndReason {
+  return { kind: "error", code, message, data: data as JsonObject | undefined };
 }
 
 /** The response of a handler that has returned or thrown; a return that can't be rendered is a failure. */

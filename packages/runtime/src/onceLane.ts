@@ -4,9 +4,11 @@
  * L1 A request that can't claim waits for whoever has the round, bounded, and looks again; it never executes beside it.
  * L2 A request that is gone leaves its attempt; only the last to leave stops it (4.5).
  * L3 A recorded question is sealed anew, and only for a client that can answer it.
- * L4 A first call that joined an attempt gets that attempt's outcome; only a call that comes after a failure goes on from it.
+ * L4 A request whose run is cancelled executes nothing of it any more, and gets the end that was recorded first.
+ * L5 A first call that joined an attempt gets that attempt's outcome; only a call that comes after a failure goes on from it.
  */
 import type { Answers } from "./answers.ts";
+import { cancelRecorded, onCancelled } from "./cancellation.ts";
 import { refusalOf } from "./claimRefusals.ts";
 import { pause } from "./clock.ts";
 import type { Dispatcher, QueuedJob } from "./dispatcher.ts";
@@ -17,7 +19,7 @@ import { type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts"
 import { type Creation, OnceSink } from "./onceSink.ts";
 import { called, Deaths, remoteCallOf, replyOf, runJobOf } from "./pooled.ts";
 import { questionReply, recordedReply } from "./recordedReply.ts";
-import { inFlight, replyOfRecorded } from "./replies.ts";
+import { inFlight, replyOfRecorded, runCancelled } from "./replies.ts";
 import { newOrigin } from "./runOrigin.ts";
 import type { RunOrigin } from "./runRecord.ts";
 import type { NotificationSink, RunReply, RunRequest } from "./runtimeTypes.ts";
@@ -38,6 +40,14 @@ const REQUEUE_PAUSE_MS = 500;
 
 type Claim = () => Promise<ClaimReply>;
 
+/** How the first claim of a request is followed. */
+interface Following {
+  /** It is a first call with a key (L5). */
+  readonly isFirstCall?: boolean;
+  /** What to do when there is no such run. Default: it is lost. */
+  readonly begin?: () => Promise<RunReply>;
+}
+
 /** Executes one request. Rejects with RepriseErrors that are replies. */
 export async function executeOnce(
   deps: EngineDeps,
@@ -49,10 +59,7 @@ export async function executeOnce(
   const visit = new Visit(deps, store, request);
   if (opened === undefined) {
     const idempotency = idempotencyOf(deps, request);
-    if (idempotency === undefined) {
-      const { dispatcher } = deps;
-      return dispatcher === undefined ? visit.unrecorded() : visit.called(dispatcher);
-    }
+    if (idempotency === undefined) return visit.unkeyed();
     const claim: Claim = () =>
       store.claimFirst({
         ...visit.common(),
@@ -67,9 +74,10 @@ export async function executeOnce(
         idSuffix: deps.random(),
         waiterId: visit.waiterId,
       });
-    return visit.follow(claim, true);
+    return visit.follow(claim, { isFirstCall: true });
   }
   const { run, round, asked } = opened.state;
+  if (request.cancelled?.aborted === true) await cancelRecorded(deps, store, request, run);
   return visit.follow(() =>
     store.claimRound({
       ...visit.common(),
@@ -94,6 +102,10 @@ export function executeFirstOnce(
   runId: string,
 ): Promise<RunReply | undefined> {
   return new Visit(deps, store, request).first(() => runId);
+}
+
+function isMissing(reply: ClaimReply): boolean {
+  return reply.tag === "LOST" && reply.reason === "missing";
 }
 
 /** One request's way through the records. */
@@ -133,23 +145,43 @@ class Visit {
     };
   }
 
-  /** A first call without a key, executed by a worker. Until there is a record, nothing of it can have happened. */
-  async called(dispatcher: Dispatcher): Promise<RunReply> {
-    const call = remoteCallOf(this.#request, this.#deps.random());
+  /** A first call without a key; one that may have come before looks for its run first. */
+  unkeyed(): Promise<RunReply> {
+    const { dispatcher } = this.#deps;
+    const { runId, mayExist } = this.#request;
+    const begin = (): Promise<RunReply> =>
+      dispatcher === undefined ? this.#unrecorded() : this.#called(dispatcher);
+    if (mayExist !== true || runId === undefined) return begin();
+    return this.follow(this.#byId(runId), { begin });
+  }
+
+  /** Executed by a worker. Until there is a record, nothing of it can have happened. */
+  async #called(dispatcher: Dispatcher): Promise<RunReply> {
+    const request = this.#request;
+    const call = remoteCallOf(request, request.runId ?? this.#deps.random());
     const deaths = new Deaths();
-    for (;;) {
-      const reply = await called(this.#deps, dispatcher, this.#request, call, this.#notifications);
-      if (reply.kind !== "unanswered") return replyOf(reply);
-      const isRecorded = (await this.#store.load(call.runId)) !== undefined;
-      if (isRecorded) return this.follow(this.#byId(call.runId));
-      // A worker that was only paused finds the id taken, should it want to record something after all.
-      deaths.count(reply);
+    // The worker hears of it as well: this is for one that has made the record and can't hear.
+    const stopHearing = onCancelled(request, () => {
+      void cancelRecorded(this.#deps, this.#store, request, call.runId);
+    });
+    try {
+      for (;;) {
+        const reply = await called(this.#deps, dispatcher, request, call, this.#notifications);
+        if (reply.kind !== "unanswered") return replyOf(reply);
+        const isRecorded = (await this.#store.load(call.runId)) !== undefined;
+        if (isRecorded) return await this.follow(this.#byId(call.runId));
+        if (request.cancelled?.aborted === true) throw runCancelled(call.runId);
+        // A worker that was only paused finds the id taken, should it want to record something after all.
+        deaths.count(reply);
+      }
+    } finally {
+      stopHearing();
     }
   }
 
-  /** A first call without a key: nothing is recorded until there is something to record. */
-  async unrecorded(): Promise<RunReply> {
-    let drawn: string | undefined;
+  /** Nothing is recorded until there is something to record. */
+  async #unrecorded(): Promise<RunReply> {
+    let drawn = this.#request.runId;
     // Drawn when it is needed: most runs never have a record.
     const runId = (): string => {
       drawn ??= this.#deps.random();
@@ -194,11 +226,12 @@ class Visit {
   }
 
   /** Claims until there is a reply. */
-  async follow(first: Claim, isFirstCall = false): Promise<RunReply> {
+  async follow(first: Claim, { isFirstCall = false, begin }: Following = {}): Promise<RunReply> {
     let claim = first;
     for (;;) {
       const claimedAt = this.#deps.clock.monotonic();
       const reply = await claim();
+      if (begin !== undefined && claim === first && isMissing(reply)) return begin();
       switch (reply.tag) {
         case "CLAIMED": {
           const { record, ref } = reply;
@@ -230,7 +263,7 @@ class Visit {
         }
         case "RUNNING":
           await this.#waitFor(reply, reply.queued ? await this.#enqueued(reply) : undefined);
-          // A joined first call gets what it joined, also a failure; a claim of its own would run that again (L4).
+          // A joined first call gets what it joined, also a failure; a claim of its own would run that again (L5).
           if (isFirstCall && !this.#isOwn(reply.epoch)) claim = this.#byId(reply.runId);
           break;
         case "QUEUED": {
@@ -252,23 +285,25 @@ class Visit {
   #byId(runId: string, seen?: number): Claim {
     const { waiterId } = this;
     const from = seen === undefined ? {} : { seen };
-    return () => this.#store.claimKnown({ ...this.common(), runId, waiterId, ...from });
+    const { principal } = this.#request.caller;
+    return () => this.#store.claimKnown({ ...this.common(), runId, waiterId, principal, ...from });
   }
 
   /** Runs the attempt; a request that goes away meanwhile leaves it (L2). */
   async #attended(running: RunningOnce, sink: OnceSink): Promise<OnceOutcome> {
+    const request = this.#request;
     const onGone = (): void => {
       void this.#leave(running, sink);
     };
-    if (this.#request.isGone) {
-      onGone();
-      return running.outcome;
-    }
-    const stopListening = this.#request.onGone(onGone);
+    const stopHearing = onCancelled(request, () => running.cancel());
+    let stopListening = (): void => undefined;
+    if (request.isGone) onGone();
+    else stopListening = request.onGone(onGone);
     try {
       return await running.outcome;
     } finally {
       stopListening();
+      stopHearing();
     }
   }
 
@@ -293,7 +328,15 @@ class Visit {
     const { clock } = this.#deps;
     const left = this.#isOwn(epoch) ? LOOK_AGAIN_MS : this.#deadline - clock.monotonic();
     if (left <= 0) throw inFlight(runId, round);
-    await untilOver(this.#deps, this.#store, this.#request, this.waiterId, attempt, left, job);
+    const request = this.#request;
+    const stopHearing = onCancelled(request, () => {
+      void cancelRecorded(this.#deps, this.#store, request, runId);
+    });
+    try {
+      await untilOver(this.#deps, this.#store, request, this.waiterId, attempt, left, job);
+    } finally {
+      stopHearing();
+    }
   }
 
   /** The job of a queued attempt; undefined where there is none. */

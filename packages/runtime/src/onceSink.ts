@@ -6,7 +6,7 @@
  * O3 A transition is re-sent with its own sequence number until its outcome is known; nothing else is sent meanwhile.
  * O4 Once the lease is over by this process's clock, no step starts before the store has renewed it: a process that was
  *    paused may find that another instance went on.
- * O5 A stop by another process is heard at once where the store can tell, else with the next reply.
+ * O5 A stop or a cancel by another process is heard through the store within a second, or else with the next reply.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { Fenced } from "./attemptOutcome.ts";
@@ -22,6 +22,8 @@ export interface SinkEvents {
   fenced(): void;
   /** The last waiter has left: the stop is final. */
   stopping(): void;
+  /** The run was cancelled: running steps are to be aborted. */
+  cancelled(): void;
 }
 
 /** How the record comes into being, for runs that have none yet. */
@@ -41,7 +43,11 @@ export class OnceSink implements FactSink {
   readonly #log: Logger;
   readonly #makeCreation: (() => Creation) | undefined;
   #creation: Creation | undefined;
-  #events: SinkEvents = { fenced: () => undefined, stopping: () => undefined };
+  #events: SinkEvents = {
+    fenced: () => undefined,
+    stopping: () => undefined,
+    cancelled: () => undefined,
+  };
   #ref: AttemptRef | undefined;
   #sequence = 0;
   #leaseUntil: number;
@@ -185,6 +191,10 @@ export class OnceSink implements FactSink {
   }
 
   #accept(reply: TransitionReply): void {
+    if (reply.tag === "CANCELLED") {
+      this.#events.cancelled();
+      throw new Fenced("the run was cancelled");
+    }
     if (reply.tag === "LEASE_LOST") throw new Fenced("the lease is lost");
     if (reply.stopping) this.#events.stopping();
   }
@@ -192,8 +202,10 @@ export class OnceSink implements FactSink {
   #keep(): void {
     const ref = this.#ref;
     if (ref === undefined || this.#closed) return;
-    this.#stopListening = this.#store.onStopping?.(ref.runId, ref.epoch, () => {
-      if (!this.#closed) this.#events.stopping();
+    this.#stopListening = this.#store.onStopping(ref.runId, ref.epoch, (why) => {
+      if (this.#closed) return;
+      if (why === "cancelled") this.#events.cancelled();
+      else this.#events.stopping();
     });
     this.#scheduleRenewal();
   }
@@ -213,9 +225,10 @@ export class OnceSink implements FactSink {
     try {
       const reply = await this.#store.renew(ref);
       if (this.#closed) return;
-      if (reply.tag === "LEASE_LOST") {
+      if (reply.tag !== "OK") {
         this.close();
-        this.#events.fenced();
+        if (reply.tag === "CANCELLED") this.#events.cancelled();
+        else this.#events.fenced();
         return;
       }
       this.#leaseUntil = sentAt + this.#store.leaseMs;

@@ -12,7 +12,7 @@ import {
   type Operation,
 } from "@reprise/journal";
 import type { AskDesk } from "./askDesk.ts";
-import type { Ask } from "./asks.ts";
+import { type Ask, clientFailure } from "./asks.ts";
 import type { Recorder } from "./recorder.ts";
 import type { BroughtAnswer, StepMark } from "./runRecord.ts";
 import { readFailure, recordedError, stepFailure } from "./stepErrors.ts";
@@ -275,8 +275,10 @@ export class AskOperation implements Pending {
   }
 
   deliver(entry: Entry): void {
-    const { answer } = entry as AnswerTaken;
-    this.#desk.taken(this.ask, answer);
+    const taken = entry as AnswerTaken;
+    const { answer, error } = taken;
+    this.#desk.taken(this.ask, taken);
+    if (error !== undefined) return this.#settlers.reject(clientFailure(this.ask, error));
     const read = this.ask.read(answer);
     if (!(read instanceof Promise)) return this.#settle(read);
     read.then(
@@ -300,6 +302,7 @@ export class AskOperation implements Pending {
     if (this.#phase !== "new" || !this.#host.mayAsk()) return false;
     const brought = this.#desk.answerTo(this.ask);
     if (brought === undefined) return this.#open();
+    if (brought.error !== undefined) return this.#take(brought);
     const read = this.ask.read(brought.value);
     if (!(read instanceof Promise)) return read === undefined ? this.#open() : this.#take(brought);
     this.#phase = "reading";
@@ -334,12 +337,15 @@ export class AskOperation implements Pending {
   #take(brought: BroughtAnswer): boolean {
     this.#phase = "taken";
     const { key, question } = this.ask;
+    const { value: answer, error } = brought;
+    const at = this.#host.now();
     const entry: AnswerTaken = {
       kind: "answer_taken",
       key,
       question,
-      answer: brought.value,
-      at: this.#host.now(),
+      answer,
+      ...(error === undefined ? {} : { error }),
+      at,
     };
     this.#host.recorder.noteAnswer(entry, key, {
       asked: this.#desk.askedAs(this.ask),

@@ -7,13 +7,14 @@ import { stableParams } from "./digest.ts";
 import type { CallReply, Dispatcher, RemoteCall, RunJob } from "./dispatcher.ts";
 import type { EngineDeps } from "./engineDeps.ts";
 import { growing } from "./notifications.ts";
+import { runCancelled } from "./replies.ts";
 import { MAX_TAKEOVERS, type RunOrigin } from "./runRecord.ts";
 import type { NotificationSink, RunReply, RunRequest } from "./runtimeTypes.ts";
 
 /** A request as a worker gets it. */
 export function remoteCallOf(request: RunRequest, runId: string): RemoteCall {
-  const { method, handler, target, caller, client, requestState, inputResponses, logLevel } =
-    request;
+  const { method, handler, target, caller, client, logLevel } = request;
+  const { requestState, inputResponses, clientErrors } = request;
   return {
     runId,
     method,
@@ -25,6 +26,7 @@ export function remoteCallOf(request: RunRequest, runId: string): RemoteCall {
     client,
     ...(requestState === undefined ? {} : { requestState: requestState as JsonValue }),
     ...(inputResponses === undefined ? {} : { inputResponses: inputResponses as JsonValue }),
+    ...(clientErrors === undefined ? {} : { clientErrors }),
     ...(logLevel === undefined ? {} : { logLevel }),
   };
 }
@@ -75,6 +77,7 @@ export async function executePooled(
   for (;;) {
     const reply = await called(deps, dispatcher, request, call, notifications);
     if (reply.kind !== "unanswered") return replyOf(reply);
+    if (request.cancelled?.aborted === true) throw runCancelled();
     deaths.count(reply);
   }
 }

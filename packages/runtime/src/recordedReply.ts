@@ -58,6 +58,7 @@ export async function questionReply(
     kind: "input_required",
     inputRequests: inputRequestsOf(pending),
     requestState,
+    runId,
     answerBeforeMs,
   };
 }

@@ -7,11 +7,12 @@ import type { Answers } from "./answers.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attemptOutcome.ts";
 import type { AttemptStart } from "./attemptStart.ts";
+import { onCancelled } from "./cancellation.ts";
 import { createContext } from "./context.ts";
 import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import { growing } from "./notifications.ts";
-import { inputRequestsOf, replyOfRecorded } from "./replies.ts";
+import { inputRequestsOf, replyOfRecorded, runCancelled } from "./replies.ts";
 import { failureResponse } from "./results.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
@@ -76,6 +77,7 @@ export async function executeRepeatable(
   deps.attempts.add(running);
   const stopListening = request.onGone(() => running.stop());
   if (request.isGone) running.stop();
+  const stopHearing = onCancelled(request, () => running.stop(runCancelled(runId(), round)));
   let outcome: AttemptOutcome;
   try {
     outcome = await attempt.run(() => handler.run(request.args, ctx));
@@ -84,6 +86,7 @@ export async function executeRepeatable(
   } finally {
     deps.attempts.delete(running);
     stopListening();
+    stopHearing();
   }
   switch (outcome.kind) {
     case "returned":

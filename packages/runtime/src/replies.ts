@@ -67,6 +67,14 @@ export function runLost(reason: "missing" | "older"): RepriseError {
   );
 }
 
+/** The run is no longer wanted. Without an id: nothing of it was begun, or recorded. */
+export function runCancelled(runId?: string, round = 0): RepriseError {
+  const named = runId === undefined ? {} : { runId };
+  return new RepriseError("RUN_CANCELLED", "the run was cancelled", {
+    data: { ...named, round, status: "cancelled" },
+  });
+}
+
 /** Only an operator goes on with the run. */
 export function runParked(runId: string, round: number): RepriseError {
   return new RepriseError("RUN_PARKED", "the run waits for an operator", {

@@ -7,7 +7,7 @@
  *
  * Format 1: see RECORD_FORMAT. All times are epoch milliseconds of the store's clock.
  */
-import type { Entry, JsonObject, JsonValue } from "@reprise/journal";
+import type { ClientError, Entry, JsonObject, JsonValue } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunMethod } from "./runtimeTypes.ts";
 
@@ -51,7 +51,9 @@ export type RunStatus =
   /** The handler did not fit the journal; an instance that fits goes on. */
   | "mismatched"
   /** Only an operator goes on. */
-  | "parked";
+  | "parked"
+  /** It was no longer wanted; nothing goes on. */
+  | "cancelled";
 
 /** Ownership of a running round. `holder` means something to the adapter only. */
 export interface Lease {
@@ -86,8 +88,10 @@ export interface PendingAsk {
 /** A client's answer that no ask has taken yet. */
 export interface BroughtAnswer {
   readonly value: JsonValue;
-  /** Of the value's canonical form: equal answers have equal digests. */
+  /** Of the value's canonical form, or of the error: equal answers have equal digests. */
   readonly digest: string;
+  /** The client answered with an error; `value` is null. Only a carrier says so, no client's `inputResponses` can. */
+  readonly error?: ClientError;
   /** Given for answers that an ask took once, behind a failure that runs again: digest of the question. */
   readonly question?: string;
 }

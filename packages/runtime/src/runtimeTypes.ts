@@ -5,9 +5,10 @@
  * catalog and renders the reply. The runtime does the run: claims, replays, asks, records.
  */
 import type { RepriseError } from "@reprise/errors";
-import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { ClientError, JsonObject, JsonValue } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { Complete, Effects, Needs } from "./definition.ts";
+import type { RunStatus } from "./runRecord.ts";
 import type { SharedRecords } from "./sharedRecords.ts";
 import type { StateSealer } from "./stateTokens.ts";
 import type { LogLevel } from "./wireTypes.ts";
@@ -111,11 +112,31 @@ export interface RunRequest {
   readonly requestState: unknown;
   /** `params.inputResponses` as received; the runtime refuses what is no object with INVALID_PARAMS. */
   readonly inputResponses: unknown;
+  /**
+   * What the client answered with an error, by ask key; counts for the questions that `requestState` names. Only a carrier that
+   * sends questions as requests of their own has such answers, and nothing that a client writes may be put here.
+   */
+  readonly clientErrors?: Readonly<Record<string, ClientError>> | undefined;
   /** `_meta["reprise/idempotencyKey"]` as received. */
   readonly idempotencyKey: unknown;
   /** `_meta["io.modelcontextprotocol/logLevel"]`, when valid: lower levels are not sent. */
   readonly logLevel: LogLevel | undefined;
   readonly notifications: NotificationSink | undefined;
+  /**
+   * The id of the run, if it makes a record and has no key: drawn by the carrier, at least 128 random bits, of `A-Z a-z 0-9 _ -`.
+   * Without a record (repeatable handlers, `store: "none"`) it means nothing. Default: drawn.
+   */
+  readonly runId?: string | undefined;
+  /**
+   * This very request may have come before, to a process that is gone: a run of `runId` is joined, taken over or answered
+   * from, and begun only when there is none. Another principal's run is RUN_LOST. Default false.
+   */
+  readonly mayExist?: boolean | undefined;
+  /**
+   * Its abort cancels the run that the request began or goes on with, recorded or not (docs/design.md 4.5): running steps are
+   * aborted, no further one starts, and the reply is RUN_CANCELLED unless another end was recorded first.
+   */
+  readonly cancelled?: AbortSignal | undefined;
   /** Whether the one who sent the request is gone (docs/design.md 4.5). */
   readonly isGone: boolean;
   /** Calls `listener` once when the sender is gone; returns how to call that off. Not called if it is gone already. */
@@ -130,10 +151,29 @@ export type RunReply =
       /** By key: `{method, params}` as they go on the wire. Never empty. */
       readonly inputRequests: Readonly<Record<string, JsonObject>>;
       readonly requestState: string;
+      /** The run's, when it has a record: what `cancel` wants. Not for the wire. */
+      readonly runId?: string;
       /** Epoch milliseconds; goes out as ISO 8601 in `_meta["reprise/answerBefore"]`. */
       readonly answerBeforeMs: number;
     }
   | { readonly kind: "error"; readonly error: RepriseError };
+
+/** Who cancels a run, and why. */
+export interface CancelOptions {
+  /** Whose run it must be; another's is `unknown`. Undefined: anybody's, for operators. */
+  readonly principal?: string | undefined;
+  /** Told with RUN_CANCELLED, and recorded. At most a sentence. */
+  readonly reason?: string | undefined;
+}
+
+/** What became of a run that was to be cancelled. */
+export type CancelOutcome =
+  /** It has ended so, by this call or an earlier one. */
+  | { readonly kind: "cancelled"; readonly round: number }
+  /** It had ended otherwise, which stands. */
+  | { readonly kind: "ended"; readonly round: number; readonly status: RunStatus }
+  /** No record of that id, or another principal's. */
+  | { readonly kind: "unknown" };
 
 /** A running runtime. */
 export interface Runtime {
@@ -146,6 +186,13 @@ export interface Runtime {
   readonly audience: string;
   /** Never rejects: every failure is a reply. */
   execute(request: RunRequest): Promise<RunReply>;
+  /**
+   * Ends a recorded run that is no longer wanted, on whatever process it executes (docs/design.md 4.5). A running step's `signal`
+   * aborts within a second; later rounds, joiners and repeated calls get RUN_CANCELLED. Idempotent. A run without a record is
+   * ended by its request's `cancelled`.
+   * @throws RepriseError STORE_UNAVAILABLE
+   */
+  cancel(runId: string, options?: CancelOptions): Promise<CancelOutcome>;
   /** Whether runs can be recorded now; `reason` is for operators. */
   health(): Promise<{ readonly ok: boolean; readonly reason?: string }>;
   /** Stops taking calls, lets running attempts end or hand over, closes the store. Idempotent. */

@@ -76,6 +76,20 @@ export class AskCancelledError extends Error {
   }
 }
 
+/** A person refused to let the client's model answer a `sample`. */
+export class AskDeclinedError extends Error {
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`the question "${key}" was declined`);
+    this.key = key;
+  }
+
+  override get name(): string {
+    return "AskDeclinedError";
+  }
+}
+
 /** What a handler gets for a recorded step failure. */
 export function stepFailure(
   step: string,

@@ -66,7 +66,9 @@ export type RoundEnd =
   | { readonly to: "released" }
   /** The handler does not fit the journal: brought answers stand. */
   | { readonly to: "mismatched"; readonly why?: EndReason }
-  | { readonly to: "parked"; readonly response: RecordedResponse };
+  | { readonly to: "parked"; readonly response: RecordedResponse }
+  /** The run is no longer wanted. */
+  | { readonly to: "cancelled"; readonly response: EndReason; readonly keyFree: boolean };
 
 /** Why an attempt ended without a response of its run: for requests that waited for it in another process. */
 export type EndReason = Extract<RecordedResponse, { readonly kind: "error" }>;
@@ -134,6 +136,17 @@ export interface ClaimKnown extends ClaimCommon {
   readonly waiterId: string | undefined;
   /** The attempt that this request waited for: if it ended for a recorded reason, that is the reply, and nothing is claimed. */
   readonly seen?: number;
+  /** Whose run it must be; another's is LOST, as one that there is not. Absent for a sweep, which goes on with anybody's. */
+  readonly principal?: string;
+}
+
+/** The end of a run that is no longer wanted. */
+export interface CancelRun {
+  readonly runId: string;
+  /** Whose run it must be. Undefined: anybody's, for operators. */
+  readonly principal: string | undefined;
+  /** For those who ask for the run later. At most a sentence. */
+  readonly reason: string | undefined;
 }
 
 /** What a claim gets. */
@@ -173,8 +186,8 @@ export type ClaimReply =
       readonly key: string;
     }
   | { readonly tag: "PARKED"; readonly origin: RunOrigin; readonly head: RunHead }
-  /** Missing, or older than what is known of it. */
-  | { readonly tag: "LOST"; readonly reason: "missing" | "older" }
+  /** Missing, older than what is known of it, or another principal's. */
+  | { readonly tag: "LOST"; readonly reason: "missing" | "older" | "foreign" }
   /** The state has expired and the record does not show its round claimed in time. */
   | { readonly tag: "EXPIRED" }
   | { readonly tag: "OTHER_ARGUMENTS" }
@@ -190,7 +203,18 @@ export type QueuedClaimReply =
 /** What a transition of an attempt gets. */
 export type TransitionReply =
   | { readonly tag: "OK"; readonly stopping: boolean }
-  | { readonly tag: "LEASE_LOST" };
+  | { readonly tag: "LEASE_LOST" }
+  /** The run was cancelled: nothing is recorded any more, and running steps are to be aborted. */
+  | { readonly tag: "CANCELLED" };
+
+/** What cancelling a run gets. */
+export type CancelReply =
+  /** It has ended, by this call or an earlier one. */
+  | { readonly tag: "CANCELLED"; readonly round: number }
+  /** It had ended otherwise: what was recorded first stands. */
+  | { readonly tag: "ENDED"; readonly round: number; readonly status: RunStatus }
+  /** There is no such run, or it is another principal's. */
+  | { readonly tag: "LOST" };
 
 /** What the creation of a run gets. */
 export type CreateReply =
@@ -204,6 +228,9 @@ export interface LeaveReply {
   /** That was the last waiter: the attempt's stop is final. */
   readonly stopping: boolean;
 }
+
+/** Why an attempt is to end: its last waiter has left, or its run was cancelled. */
+export type StopReason = "left" | "cancelled";
 
 /** Whether the store can take writes. */
 export interface StoreHealth {
@@ -223,6 +250,8 @@ export interface RunStore {
   append(ref: AttemptRef, progress: Progress): Promise<TransitionReply>;
   endRound(ref: AttemptRef, progress: Progress, end: RoundEnd): Promise<TransitionReply>;
   renew(ref: AttemptRef): Promise<TransitionReply>;
+  /** Ends a run for good, whoever has it; what its attempt still sends gets CANCELLED. */
+  cancel(input: CancelRun): Promise<CancelReply>;
   /** A waiter's request is gone. */
   leave(runId: string, epoch: number, waiterId: string): Promise<LeaveReply>;
   /**
@@ -231,10 +260,11 @@ export interface RunStore {
    */
   watch(runId: string, epoch: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /**
-   * Calls `listener` once when the attempt's stop has become final, also by another process's `leave`; returns how to call
-   * that off. A hint: what a store without it, or a lost message, leaves out is known at the next renewal.
+   * Calls `listener` within a second when the attempt's stop has become final, and when its run was cancelled, also by another
+   * process; at most once for each. Returns how to call that off. A hint: what a lost message leaves out is known at the next
+   * renewal.
    */
-  onStopping?(runId: string, epoch: number, listener: () => void): () => void;
+  onStopping(runId: string, epoch: number, listener: (why: StopReason) => void): () => void;
   /**
    * Run ids whose attempt died or has been queued for longer than a lease, or whose mismatch is older than the grace; at
    * most `limit`.

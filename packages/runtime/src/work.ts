@@ -5,7 +5,7 @@
  * X2 A worker never waits for another attempt: that is the front's to do, so one worker alone can't block itself.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import { readAnswers } from "./answers.ts";
+import { readAnswers, withClientErrors } from "./answers.ts";
 import type { CallReply, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
 import { type EngineDeps, isDrain, stateExpiry } from "./engineDeps.ts";
 import { startOnce } from "./onceAttempt.ts";
@@ -88,9 +88,11 @@ export async function executeCall(
     client: call.client,
     requestState: call.requestState,
     inputResponses: call.inputResponses,
+    clientErrors: call.clientErrors,
     idempotencyKey: undefined,
     logLevel: call.logLevel,
     notifications,
+    cancelled: sender.cancelled,
     get isGone() {
       return sender.isGone;
     },
@@ -115,7 +117,10 @@ async function execute(
   const answers = readAnswers(request.inputResponses);
   if (request.requestState !== undefined) {
     const { state } = await tokens.open(request.requestState, tokens.bindingOf(request), request);
-    if (state.kind === "repeatable") return executeRepeatable(deps, request, answers, state);
+    if (state.kind === "repeatable") {
+      const brought = withClientErrors(answers, request.clientErrors);
+      return executeRepeatable(deps, request, brought, state);
+    }
     throw new RepriseError("INTERNAL", "a once run with a record is no call");
   }
   if (store === undefined || request.handler.effects === "repeatable") {

@@ -321,7 +321,7 @@ describe("whose key it is", () => {
       requestState: first.requestState,
       inputResponses: { confirm: yes },
     });
-    expect(code(late)).toBe("CANCELLED");
+    expect(code(late)).toBe("RUN_CANCELLED");
     expect(
       text(await h.call("refund", { ...bob, requestState, inputResponses: { confirm: yes } })),
     ).toBe("refunded 1");

@@ -11,6 +11,7 @@
 import { RepriseError } from "@reprise/errors";
 import {
   append,
+  cancel,
   claimFirst,
   claimKnown,
   claimQueued,
@@ -133,11 +134,17 @@ class EmbeddedStore implements LmdbStore {
   renew: RunStore["renew"] = (ref) =>
     this.#transition(ref.runId, (run, env) => renew(run, ref, env));
 
+  cancel: RunStore["cancel"] = (input) =>
+    this.#transition(input.runId, (run, env) => cancel(run, input, env));
+
   leave: RunStore["leave"] = (runId, epoch, waiterId) =>
     this.#transition(runId, (run, env) => leave(run, epoch, waiterId, env));
 
   watch: RunStore["watch"] = (runId, epoch, timeoutMs, signal) =>
     this.#watches.watch(runId, epoch, timeoutMs, signal);
+
+  onStopping: RunStore["onStopping"] = (runId, epoch, listener) =>
+    this.#watches.onStopping(runId, epoch, listener);
 
   findAbandoned: RunStore["findAbandoned"] = (limit) =>
     this.#look((database) => {

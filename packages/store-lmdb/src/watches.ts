@@ -1,20 +1,22 @@
 /**
- * Who waits for the outcome of an attempt, and what wakes them.
+ * Who waits for the outcome of an attempt, and what wakes them; and who wants to hear of an attempt's stop.
  *
- * Called by the store's `watch`, by its transitions (`changed`) and by its `close`. It only reads: whoever wakes looks
- * again inside a write transaction, so a wake-up never has to be right.
+ * Called by the store's `watch` and `onStopping`, by its transitions (`changed`) and by its `close`. It only reads: whoever
+ * wakes looks again inside a write transaction, so a wake-up never has to be right.
  *
  * W1 A change by this process wakes at once; one by another process, or a lease that is over, within the longest pause.
- * W2 While nobody waits there is no timer and nothing is read.
+ * W2 While nobody waits there is no timer and nothing is read; stops are looked for seldom, and told once each.
  * W3 A pause starts short and doubles while no process commits anything. The count of commits decides nothing else:
  *    lmdb shows it from the meta page, which is there before the flush, while read transactions get to see the commit
  *    only after it. Whoever looked in between and remembered the count would miss that commit for good.
  */
-import type { RunHead } from "@reprise/runtime";
+import type { RunHead, StopReason } from "@reprise/runtime";
 import type { StoreClock } from "./ports.ts";
 
 const SHORTEST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 25;
+/** A stop by another process may take a second to be heard, and every running attempt is looked at. */
+const STOP_PAUSE_MS = 400;
 
 /** What a watch needs to see. */
 export interface WatchView {
@@ -31,6 +33,13 @@ interface Watch {
   readonly wake: () => void;
 }
 
+interface StopListener {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly listener: (why: StopReason) => void;
+  hasLeft: boolean;
+}
+
 /** The watches of one store. */
 export class Watches {
   readonly #view: WatchView;
@@ -39,6 +48,8 @@ export class Watches {
   #pauseMs = SHORTEST_PAUSE_MS;
   #seenCommit = -1;
   #takeBackTick: (() => void) | undefined;
+  readonly #stops = new Set<StopListener>();
+  #takeBackStopLook: (() => void) | undefined;
   #closed = false;
 
   constructor(view: WatchView, clock: StoreClock) {
@@ -69,8 +80,20 @@ export class Watches {
     });
   }
 
+  /** Calls `listener` as `RunStore.onStopping` says. */
+  onStopping(runId: string, epoch: number, listener: StopListener["listener"]): () => void {
+    const one: StopListener = { runId, epoch, listener, hasLeft: false };
+    this.#stops.add(one);
+    if (!this.#closed)
+      this.#takeBackStopLook ??= this.#clock.setTimer(STOP_PAUSE_MS, this.#seekStops);
+    return () => this.#dropStop(one);
+  }
+
   /** This process has written the run. */
   changed(runId: string): void {
+    for (const one of [...this.#stops]) {
+      if (one.runId === runId) this.#seekStop(one);
+    }
     for (const watch of [...this.#watches]) {
       if (watch.runId === runId) this.#look(watch);
     }
@@ -80,6 +103,7 @@ export class Watches {
   close(): void {
     this.#closed = true;
     for (const watch of [...this.#watches]) watch.wake();
+    for (const one of [...this.#stops]) this.#dropStop(one);
   }
 
   readonly #tick = (): void => {
@@ -93,6 +117,32 @@ export class Watches {
       this.#takeBackTick = this.#clock.setTimer(this.#pauseMs, this.#tick);
     }
   };
+
+  readonly #seekStops = (): void => {
+    this.#takeBackStopLook = undefined;
+    for (const one of [...this.#stops]) this.#seekStop(one);
+    if (this.#stops.size > 0) {
+      this.#takeBackStopLook = this.#clock.setTimer(STOP_PAUSE_MS, this.#seekStops);
+    }
+  };
+
+  #seekStop(one: StopListener): void {
+    const head = this.#readHead(one.runId);
+    if (head?.status === "cancelled") {
+      this.#dropStop(one);
+      one.listener("cancelled");
+    } else if (head?.epoch === one.epoch && head.stopping && !one.hasLeft) {
+      one.hasLeft = true;
+      one.listener("left");
+    }
+  }
+
+  #dropStop(one: StopListener): void {
+    this.#stops.delete(one);
+    if (this.#stops.size > 0) return;
+    this.#takeBackStopLook?.();
+    this.#takeBackStopLook = undefined;
+  }
 
   #stopTicking(): void {
     this.#takeBackTick?.();

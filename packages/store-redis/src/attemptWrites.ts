@@ -5,6 +5,9 @@
  */
 import {
   type AttemptRef,
+  type CancelReply,
+  type CancelRun,
+  cancel,
   type LeaveReply,
   leave,
   type RunWrite,
@@ -69,6 +72,27 @@ export class AttemptWrites {
       return taken !== undefined;
     });
     return taken ?? reply;
+  }
+
+  /** Ends a run whoever has it. */
+  cancel(input: CancelRun): Promise<CancelReply> {
+    const { attempts, decisions, writer, waiting, watches } = this.#parts;
+    const { runId } = input;
+    return decisions.decide(
+      runId,
+      false,
+      (run, env) => cancel(run, input, env),
+      async (run, { write }) => {
+        if (write === undefined) return true;
+        const written = await writer.cancel(run, write).reply;
+        if (written.tag !== "OK") return false;
+        attempts.drop(runId);
+        const { principal } = run.origin.caller;
+        countWaiting(waiting, run.head, write.head, { runId, principal, bytes: () => 0 });
+        watches.ended(runId, run.head.epoch);
+        return true;
+      },
+    );
   }
 
   /** A request no longer waits for the attempt. */

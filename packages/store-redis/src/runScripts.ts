@@ -176,6 +176,16 @@ export const settleRun: Script<
   parse: parseWrite,
 });
 
+export const cancelRun: Script<
+  "run" | "journal" | "waiters" | "watchers" | "due" | "idempotency",
+  "clock" | "runId" | "revision" | "head" | "keptUntil" | "due" | "channels" | "news" | "stop",
+  WriteReply
+> = defineScript("cancelRun", {
+  keys: ["run", "journal", "waiters", "watchers", "due", "idempotency"],
+  args: ["clock", "runId", "revision", "head", "keptUntil", "due", "channels", "news", "stop"],
+  parse: parseWrite,
+});
+
 export const giveAttempt: Script<
   "run" | "journal" | "waiters" | "watchers" | "due" | "idempotency",
   | "clock"

@@ -208,6 +208,26 @@ export class RunWriter {
     );
   }
 
+  /** The end of a run that is no longer wanted, whoever has it. */
+  cancel(on: WrittenOn, write: RunWrite): Sent {
+    const { head } = write;
+    const notes = notesAfter(head, on.notes, []);
+    return this.#sent(
+      notes,
+      runScript(this.#client, scripts.cancelRun, this.#keys.ofRun(on.runId), {
+        clock: this.#time.argument,
+        runId: on.runId,
+        revision: on.revision,
+        head: this.#head(head, notes),
+        keptUntil: notes.keptUntil,
+        due: dueOf(head, this.#leaseMs),
+        channels: this.#keys.channels,
+        news: newsOf("ended", on.runId, on.head.epoch),
+        stop: newsOf("cancel", on.runId, on.head.epoch),
+      }),
+    );
+  }
+
   /** An attempt given out, to this instance or to the queue, anew or again. */
   give(on: WrittenOn, write: RunWrite, leadsHere: boolean): Sent {
     const { head, cutEntriesAt } = write;

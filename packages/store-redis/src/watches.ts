@@ -8,6 +8,7 @@
  * W2 A message that was lost costs at most `LOOK_AGAIN_MS`; a lease that ends is looked at when it ends.
  * W3 While nobody waits there is no timer and nothing is read.
  */
+import type { StopReason } from "@reprise/runtime";
 import type { StoreClock } from "./storeClock.ts";
 
 const LOOK_AGAIN_MS = 1_000;
@@ -27,7 +28,7 @@ interface Watch {
 
 interface StopListener {
   readonly epoch: number;
-  readonly listener: () => void;
+  readonly listener: (why: StopReason) => void;
 }
 
 /** The watches of one store. */
@@ -75,8 +76,8 @@ export class Watches {
     });
   }
 
-  /** Calls `listener` once when the attempt's stop is told; returns how to call that off. */
-  onStopping(runId: string, epoch: number, listener: () => void): () => void {
+  /** Calls `listener` as `RunStore.onStopping` says. */
+  onStopping(runId: string, epoch: number, listener: StopListener["listener"]): () => void {
     const one: StopListener = { epoch, listener };
     add(this.#stops, runId, one);
     return () => drop(this.#stops, runId, one);
@@ -89,12 +90,13 @@ export class Watches {
     }
   }
 
-  /** The stop of an attempt is final. */
-  stopped(runId: string, epoch: number): void {
+  /** The stop of an attempt is final, or its run was cancelled. */
+  stopped(runId: string, epoch: number, why: StopReason): void {
     for (const one of [...(this.#stops.get(runId) ?? [])]) {
       if (one.epoch !== epoch) continue;
-      drop(this.#stops, runId, one);
-      one.listener();
+      // Who was stopped may yet be cancelled.
+      if (why === "cancelled") drop(this.#stops, runId, one);
+      one.listener(why);
     }
   }
 

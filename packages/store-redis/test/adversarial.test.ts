@@ -243,9 +243,14 @@ describe("a stop by another process", () => {
     const other = await openStore({ connection: await connected(url), namespace });
     const created = await owner.createRun(createRun("run1"));
     assert.ok(created.tag === "OK");
-    const heard = new Promise<void>((resolve) => owner.onStopping("run1", 1, resolve));
+    const heard = new Promise((resolve) => owner.onStopping("run1", 1, resolve));
     assert.deepEqual(await other.leave("run1", 1, "creator"), { stopping: true });
-    await heard;
+    assert.equal(await heard, "left");
     assert.deepEqual(await owner.renew(created.ref), { tag: "OK", stopping: true });
+    const again = new Promise((resolve) => owner.onStopping("run1", 1, resolve));
+    const wanted = { runId: "run1", principal: undefined, reason: undefined };
+    assert.equal((await other.cancel(wanted)).tag, "CANCELLED");
+    assert.equal(await again, "cancelled");
+    assert.deepEqual(await owner.renew(created.ref), { tag: "CANCELLED" });
   });
 });

@@ -41,6 +41,7 @@ interface Step {
     | "end"
     | "renew"
     | "leave"
+    | "cancel"
     | "advance"
     | "remove"
     | "abandoned";
@@ -68,6 +69,7 @@ const step: fc.Arbitrary<Step> = fc.record({
     "renew",
     "leave",
     "leave",
+    "cancel",
     "advance",
     "remove",
     "abandoned",
@@ -172,6 +174,10 @@ class Player {
         return store.renew(ref);
       case "leave":
         return store.leave(ref.runId, ref.epoch, `w${this.#count - variant - 1}`);
+      case "cancel": {
+        const principal = variant > 4 ? undefined : variant === 4 ? "bob" : "alice";
+        return store.cancel({ runId, principal, reason: flag ? "unwanted" : undefined });
+      }
       case "remove":
         return store.removeExpired(100);
       case "abandoned":

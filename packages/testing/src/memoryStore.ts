@@ -12,6 +12,7 @@ import { RepriseError } from "@reprise/errors";
 import {
   append,
   type ClaimReply,
+  cancel,
   claimFirst,
   claimKnown,
   claimQueued,
@@ -42,6 +43,7 @@ export type StoreMethod =
   | "append"
   | "endRound"
   | "renew"
+  | "cancel"
   | "leave";
 
 /** How a memory store behaves. */
@@ -203,6 +205,8 @@ function openHandle(shared: Shared): MemoryStore {
       ]),
     renew: (ref) =>
       transact("renew", (env) => [renew(records.run(ref.runId), ref, env), ref.runId]),
+    cancel: (input) =>
+      transact("cancel", (env) => [cancel(records.run(input.runId), input, env), input.runId]),
     leave: (runId, epoch, waiterId) =>
       transact("leave", (env) => [leave(records.run(runId), epoch, waiterId, env), runId]),
     watch: (runId, epoch, timeoutMs, signal) =>
@@ -231,11 +235,16 @@ function openHandle(shared: Shared): MemoryStore {
         else look();
       }),
     onStopping: (runId, epoch, listener) => {
+      let hasLeft = false;
       const look = (): void => {
         const head = records.run(runId)?.head;
-        if (head?.epoch !== epoch || !head.stopping) return;
-        unsubscribe();
-        listener();
+        if (head?.status === "cancelled") {
+          unsubscribe();
+          listener("cancelled");
+        } else if (head?.epoch === epoch && head.stopping && !hasLeft) {
+          hasLeft = true;
+          listener("left");
+        }
       };
       const unsubscribe = records.subscribe(runId, look);
       return unsubscribe;

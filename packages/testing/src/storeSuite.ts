@@ -5,6 +5,7 @@
  * assertion error that shows what came instead.
  */
 import { attemptCases } from "./storeSuite/attemptCases.ts";
+import { cancelCases } from "./storeSuite/cancelCases.ts";
 import type { StoreCase } from "./storeSuite/fixtures.ts";
 import { keyCases } from "./storeSuite/keyCases.ts";
 import { lifetimeCases } from "./storeSuite/lifetimeCases.ts";
@@ -21,5 +22,6 @@ export const storeSuite: readonly StoreCase[] = [
   ...takeoverCases,
   ...waiterCases,
   ...queueCases,
+  ...cancelCases,
   ...lifetimeCases,
 ];

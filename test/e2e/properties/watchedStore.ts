@@ -51,6 +51,7 @@ export function watchedStore(
     claimFirst: (input) => claim("claimFirst", () => store.claimFirst(input)),
     claimRound: (input) => claim("claimRound", () => store.claimRound(input)),
     claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
+    cancel: (input) => through("cancel", () => store.cancel(input)),
     claimQueued: (input) => through("claimQueued", () => store.claimQueued(input)),
     append: (ref, progress) =>
       transition("append", ref.runId, progress.entries, () => store.append(ref, progress)),
@@ -62,6 +63,8 @@ export function watchedStore(
     leave: (run, epoch, waiter) => through("leave", () => store.leave(run, epoch, waiter)),
     // Waiting holds no time: what it waits for may be a timer.
     watch: (run, epoch, timeoutMs, signal) => store.watch(run, epoch, timeoutMs, signal),
+    // Every message is lost: what it tells is known at the next write.
+    onStopping: () => () => undefined,
     findAbandoned: (limit) => through("findAbandoned", () => store.findAbandoned(limit)),
     load: (run) => through("load", () => store.load(run)),
     removeExpired: (limit) => through("removeExpired", () => store.removeExpired(limit)),

@@ -70,6 +70,7 @@ export function claimKnown(
   env: TransitionEnv,
 ): Transition<ClaimReply> {
   if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  if (isForeign(run, input.principal)) return { reply: { tag: "LOST", reason: "foreign" } };
   const again = resent(run, input, env);
   if (again !== undefined) return again;
   const { head, origin } = run;
@@ -121,8 +122,14 @@ export function claimByStatus(
     case "waiting":
     case "completed":
     case "failed":
+    case "cancelled":
       return recorded(run, claimant, env);
   }
+}
+
+/** Whether the run is not that principal's; undefined stands for everybody. */
+export function isForeign(run: StoredRun, principal: string | undefined): boolean {
+  return principal !== undefined && run.origin.caller.principal !== principal;
 }
 
 /** An ended run goes on from its failed step (docs/design.md 4.3). */
@@ -137,7 +144,9 @@ export function claimAfterFailure(
   for (const taken of standing) {
     const digest = run.head.settled[taken.key]?.answer;
     if (digest === undefined) continue;
-    brought.push([taken.key, { value: taken.answer, digest, question: taken.question }]);
+    const { key, question, answer: value, error } = taken;
+    const failed = error === undefined ? {} : { error };
+    brought.push([key, { value, digest, question, ...failed }]);
   }
   // What was written to the state behind the failure belongs to what is cut away.
   const drafts = run.head.draftsAtFailure ?? run.head.drafts;
@@ -259,7 +268,7 @@ function parked(run: StoredRun, env: TransitionEnv): Transition<ClaimReply> {
 }
 
 /** A head whose attempt died: what it may have started is assumed started (K5). */
-function orphaned(head: RunHead): RunHead {
+export function orphaned(head: RunHead): RunHead {
   if (head.status !== "running" || head.lease === undefined || !head.stepStarted) return head;
   const openStepSince = Math.min(head.openStepSince ?? head.claimedAt, head.claimedAt);
   return { ...head, openStepPossible: true, openStepSince };

@@ -86,7 +86,7 @@ function otherCaller(
         keyFree: true,
         response: {
           kind: "error" as const,
-          code: "CANCELLED",
+          code: "RUN_CANCELLED",
           message: "the question expired and another caller's request took its place",
           data: undefined,
         },

@@ -7,6 +7,7 @@
  * R3 The end of a round clears what belonged to its attempt. Brought answers stand only after a mismatch, and those that were
  *    taken once behind a failure also after an interruption.
  * R4 Drafts that come with the end of a round are dropped: a step starts only after those that it may see are recorded.
+ * R5 An attempt whose run was cancelled is told so, and not only that it lost its lease: it has steps to abort.
  */
 import { cutAtFailure } from "@reprise/journal";
 import type { RunHead, StepMark } from "../runRecord.ts";
@@ -15,7 +16,9 @@ import { cleared } from "./claim.ts";
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
 import { isQueued } from "./queue.ts";
 
-const leaseLost: Transition<TransitionReply> = { reply: { tag: "LEASE_LOST" } };
+function refused(run: StoredRun | undefined): Transition<TransitionReply> {
+  return { reply: { tag: run?.head.status === "cancelled" ? "CANCELLED" : "LEASE_LOST" } };
+}
 
 /** Records entries, marks and drafts of a running attempt. */
 export function append(
@@ -24,10 +27,10 @@ export function append(
   progress: Progress,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
-  if (run === undefined || !isOwn(run.head, ref)) return leaseLost;
+  if (run === undefined || !isOwn(run.head, ref)) return refused(run);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: head.stopping } };
-  if (head.status !== "running") return leaseLost;
+  if (head.status !== "running") return refused(run);
   const next = touched({ ...applyProgress(head, progress), lease: env.newLease() }, env);
   return {
     reply: { tag: "OK", stopping: head.stopping },
@@ -43,10 +46,10 @@ export function endRound(
   end: RoundEnd,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
-  if (run === undefined || !isOwn(run.head, ref)) return leaseLost;
+  if (run === undefined || !isOwn(run.head, ref)) return refused(run);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: false } };
-  if (head.status !== "running") return leaseLost;
+  if (head.status !== "running") return refused(run);
   const { drafts: _unseen, ...seen } = progress;
   return {
     reply: { tag: "OK", stopping: false },
@@ -64,7 +67,8 @@ export function renew(
   ref: AttemptRef,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
-  if (run === undefined || !isOwn(run.head, ref) || run.head.status !== "running") return leaseLost;
+  if (run === undefined || !isOwn(run.head, ref) || run.head.status !== "running")
+    return refused(run);
   const head = touched({ ...run.head, lease: env.newLease() }, env);
   return { reply: { tag: "OK", stopping: head.stopping }, write: { head } };
 }
@@ -208,6 +212,11 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
       );
     case "parked":
       return touched({ ...idle, status: "parked", response: end.response }, env);
+    case "cancelled": {
+      const { response, keyFree } = end;
+      const none = { pending: [], brought: {}, mismatchedAt: undefined };
+      return touched({ ...idle, ...none, status: "cancelled", response, keyFree }, env);
+    }
   }
 }
 

@@ -39,6 +39,10 @@ export interface CallOptions {
   readonly notifications?: NotificationSink;
   readonly logLevel?: RunRequest["logLevel"];
   readonly gone?: Gone;
+  readonly runId?: string;
+  readonly mayExist?: boolean;
+  readonly clientErrors?: RunRequest["clientErrors"];
+  readonly cancelled?: AbortSignal;
 }
 
 /** A sender that can go away. */
@@ -168,6 +172,10 @@ async function call(runtime: Runtime, tool: string, given: CallOptions): Promise
     requestState: given.requestState,
     inputResponses: given.inputResponses,
     idempotencyKey: given.idempotencyKey,
+    clientErrors: given.clientErrors,
+    runId: given.runId,
+    mayExist: given.mayExist,
+    cancelled: given.cancelled,
     logLevel: given.logLevel,
     notifications: given.notifications,
     get isGone() {

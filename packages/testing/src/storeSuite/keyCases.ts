@@ -166,7 +166,7 @@ export const keyCases: readonly StoreCase[] = [
       assert.equal(gone.head.status, "failed");
       assert.equal(
         gone.head.response?.kind === "error" ? gone.head.response.code : "",
-        "CANCELLED",
+        "RUN_CANCELLED",
       );
       const late = round(harness, one.ref.runId, 1, { answers: { confirm: answer(true) } });
       expectTag(await store.claimRound(late), "RECORDED");

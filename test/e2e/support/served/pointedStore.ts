@@ -33,7 +33,6 @@ export function pointedStore(inner: RunStore, points: Points): PointedStore {
     inner.endRound(...args),
   );
 
-  const onStopping = inner.onStopping?.bind(inner);
   const store: RunStore = {
     leaseMs: inner.leaseMs,
     createRun: points.around(
@@ -75,7 +74,12 @@ export function pointedStore(inner: RunStore, points: Points): PointedStore {
     ),
     renew: counted((ref) => inner.renew(ref)),
     watch: (runId, epoch, timeoutMs, signal) => inner.watch(runId, epoch, timeoutMs, signal),
-    ...(onStopping === undefined ? {} : { onStopping }),
+    onStopping: (runId, epoch, listener) => inner.onStopping(runId, epoch, listener),
+    cancel: points.around(
+      "cancel",
+      counted((input) => inner.cancel(input)),
+      tagOf,
+    ),
     findAbandoned: counted((limit) => inner.findAbandoned(limit)),
     load: counted((runId) => inner.load(runId)),
     removeExpired: counted((limit) => inner.removeExpired(limit)),

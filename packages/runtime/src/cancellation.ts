@@ -1,0 +1,48 @@
+/**
+ * Requests that are cancelled while something of theirs executes (docs/design.md 4.5).
+ *
+ * Called by the lanes. What an attempt does about it is the attempt's; here is who hears of it, and that a record learns of it.
+ */
+import { isRepriseError } from "@reprise/errors";
+import { pause } from "./clock.ts";
+import type { EngineDeps } from "./engineDeps.ts";
+import type { RunRequest } from "./runtimeTypes.ts";
+import type { RunStore } from "./storePort.ts";
+
+const RETRY_PAUSE_MS = 100;
+
+/** Calls `listener` once when the request is cancelled, at once if it is already; returns how to call that off. */
+export function onCancelled(
+  { cancelled }: Pick<RunRequest, "cancelled">,
+  listener: () => void,
+): () => void {
+  if (cancelled === undefined) return () => undefined;
+  if (cancelled.aborted) {
+    listener();
+    return () => undefined;
+  }
+  cancelled.addEventListener("abort", listener, { once: true });
+  return () => cancelled.removeEventListener("abort", listener);
+}
+
+/** Ends the recorded run of a request; tried again for a lease's time while the store is away. Never rejects. */
+export async function cancelRecorded(
+  { clock, log }: Pick<EngineDeps, "clock" | "log">,
+  store: RunStore,
+  request: RunRequest,
+  runId: string,
+): Promise<void> {
+  const until = clock.monotonic() + store.leaseMs;
+  for (;;) {
+    try {
+      await store.cancel({ runId, principal: request.caller.principal, reason: undefined });
+      return;
+    } catch (error) {
+      const mayRetry = isRepriseError(error) && error.spec.retryable && clock.monotonic() < until;
+      const word = mayRetry ? "not yet" : "not";
+      log.warn({ err: error, run: runId }, `a cancelled run could ${word} be ended in its record`);
+      if (!mayRetry) return;
+    }
+    await pause(clock, RETRY_PAUSE_MS);
+  }
+}
