@@ -1,7 +1,7 @@
 /**
  * Fronts and workers in one process, over a Redis of their own: what the roles join, refuse, and close.
  */
-import { defineServer, tool } from "reprise";
+import { defineServer, serve, tool } from "reprise";
 import { connect, type FormAsk, type Host } from "reprise/client";
 import {
   parseSettings,
@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import * as z from "zod";
 import { accepted, RawClient } from "../../../test/support/rawMcp.ts";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
+import { temporaryFolder } from "../../../test/support/temporary.ts";
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -83,6 +84,44 @@ async function front(
   onTestFinished(() => served.close());
   return served;
 }
+
+describe("shared records", () => {
+  test("are the same in every front and worker of a deployment, and end with each", async () => {
+    const { server } = notary();
+    const settings = settingsOf();
+    const [one, other] = [await front(server, settings), await front(server, settings)];
+    const worker = await serveWorker(server, settings);
+    onTestFinished(() => worker.close());
+    const session = { kind: "session", id: "a" };
+    const until = Date.now() + 60_000;
+    const revision = await one.runtime.shared.put(session, "made at one", undefined, until);
+    const record = { value: "made at one", revision };
+    expect(await other.runtime.shared.get(session)).toEqual(record);
+    expect(await worker.runtime.shared.get(session)).toEqual(record);
+    await one.close();
+    await expect(one.runtime.shared.get(session)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+    expect(await other.runtime.shared.get(session)).toEqual(record);
+  });
+
+  test("outlive a server on the embedded store, and without a store are the process's own", async () => {
+    const { server } = notary();
+    const session = { kind: "session", id: "a" };
+    const until = Date.now() + 60_000;
+    const dataDir = await temporaryFolder();
+    const first = await serve(server, { port: 0, dataDir });
+    const revision = await first.runtime.shared.put(session, "kept", undefined, until);
+    await first.close();
+    const second = await serve(server, { port: 0, dataDir });
+    onTestFinished(() => second.close());
+    expect(await second.runtime.shared.get(session)).toEqual({ value: "kept", revision });
+    const alone = await serve(server, { port: 0, store: "none" });
+    onTestFinished(() => alone.close());
+    expect(await alone.runtime.shared.get(session)).toBeUndefined();
+    expect(await alone.runtime.shared.put(session, 1, undefined, until)).toBeDefined();
+  });
+});
 
 describe("a front", () => {
   test("runs handlers itself where dispatch is inline", async () => {

@@ -1,12 +1,12 @@
 -- appendToLog: adds items to a shared log, which the first one makes, and drops the oldest ones.
 -- KEYS log  hash
--- KEYS items  list of texts, the newest last
+-- KEYS items  list of JSON or wrapped texts, the newest last
 -- ARGV clock  played time in epoch ms, for tests; empty: the server's
 -- ARGV mark  drawn by the writer, so that the same append is known when it is sent again
 -- ARGV expiresAt  epoch ms; a later one that is set stays
 -- ARGV keep  how many items are kept
 -- ARGV aheadMs  ms that the keys are kept beyond the expiry
--- REST items  text, one each; none: a log that is there is extended and trimmed
+-- REST items  JSON or wrapped, one each; none: a log that is there is extended and trimmed
 -- APPENDED last: number of the newest item, or of this append's last one when it is sent again; 0: there is no log
 -- writes log and items and their expiry; nothing when it is sent again, or without items where no log is
 local log, list = unpack(KEYS)

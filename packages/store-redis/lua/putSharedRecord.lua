@@ -3,7 +3,7 @@
 -- ARGV clock  played time in epoch ms, for tests; empty: the server's
 -- ARGV expected  revision that stands; empty: none does
 -- ARGV revision  that it gets; drawn by the writer, so that the same write is known when it is sent again
--- ARGV value  JSON
+-- ARGV value  JSON or wrapped
 -- ARGV expiresAt  epoch ms
 -- ARGV aheadMs  ms that the key is kept beyond it
 -- WRITTEN: it stands as given, or did before it was written over since

@@ -1,6 +1,6 @@
 -- readLog: a part of a shared log.
 -- KEYS log  hash
--- KEYS items  list of texts, the newest last
+-- KEYS items  list of JSON or wrapped texts, the newest last
 -- ARGV clock  played time in epoch ms, for tests; empty: the server's
 -- ARGV after  number of the item after which to begin
 -- ARGV limit  how many items at most

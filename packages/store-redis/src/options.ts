@@ -22,7 +22,7 @@ export interface RedisStoreOptions {
   /** Bytes that the waiting runs of one principal may hold. Default 64 MiB. */
   readonly maxBytesPerCaller?: number;
   /**
-   * Wraps what run records hold: arguments, answers, steps, results. The first secret wraps, all unwrap; at least 32 bytes each.
+   * Wraps what records hold: arguments, answers, steps, results, shared records and logs. The first secret wraps, all unwrap; at least 32 bytes each.
    * Default: records stand in Redis as readable JSON.
    */
   readonly recordEncryptionKey?: Secrets | undefined;

@@ -1,7 +1,7 @@
 /**
- * What run records hold, as it stands in Redis: open, or wrapped under `recordEncryptionKey`.
+ * What records hold, as it stands in Redis: open, or wrapped under `recordEncryptionKey`.
  *
- * Called by whoever writes or reads a head, an origin or an entry. Status fields, leases, times and ids stay open: scripts
+ * Called by whoever writes or reads a head, an origin, an entry, a shared record's value or a log's item. Status fields, leases, times and ids stay open: scripts
  * compare them.
  *
  * T1 With a key everything is written wrapped; what was written open before the key came is still read.
@@ -10,7 +10,7 @@
 import { RepriseError } from "@reprise/errors";
 import { createRecordWrapping, type Secrets } from "@reprise/request-state";
 
-/** Writes and reads texts of records. */
+/** Writes and reads texts of records, which are JSON. */
 export interface RecordText {
   seal(text: string): string;
   /** @throws RepriseError CONFIG_INVALID when no key of this process wrapped it, STORE_UNAVAILABLE when it was altered */
@@ -23,8 +23,8 @@ export function recordTextOf(secrets: Secrets | undefined): RecordText {
   return {
     seal: (text) => wrapping?.wrap(text) ?? text,
     open(text) {
-      // All of our records are JSON objects, and no wrapped text starts like one.
-      if (text.startsWith("{")) return text;
+      // A wrapped text starts with its header, `{"` in base64url; no JSON text starts with that letter.
+      if (!text.startsWith("e")) return text;
       const opened = wrapping?.unwrap(text) ?? "wrapped_by_another";
       if (typeof opened === "object") return opened.text;
       if (opened === "altered") {

@@ -7,8 +7,10 @@
  * S2 Revisions are drawn, 96 bits, so none is given twice whatever was removed, has expired or was lost.
  * R1 A write that ioredis sends again after a lost reply is known by what its writer drew, and counts once, as long as not more
  *    than 8 writes of the record or 16 appends to the log came in between; later it counts as lost, or is appended again.
+ * R2 Values and items are JSON, wrapped where the store has a `recordEncryptionKey`. Notices are not: they name what changed.
  */
 import { randomBytes } from "node:crypto";
+import type { JsonValue } from "@reprise/journal";
 import {
   checkAppended,
   checkExpiry,
@@ -21,6 +23,7 @@ import type { Capacity } from "./capacity.ts";
 import type { RedisClient } from "./connection.ts";
 import type { Keys } from "./keys.ts";
 import type { Notices } from "./notices.ts";
+import type { RecordText } from "./recordText.ts";
 import { runScript } from "./script.ts";
 import {
   appendToLog,
@@ -41,6 +44,7 @@ export interface RecordParts {
   readonly client: RedisClient;
   readonly keys: Keys;
   readonly time: ServerTime;
+  readonly text: RecordText;
   readonly capacity: Capacity;
   readonly notices: Notices;
   /** Runs a call that the store's `close` waits for, and makes its failure one of the port. */
@@ -57,21 +61,24 @@ export class RedisRecords implements SharedRecords {
 
   get: SharedRecords["get"] = (key) =>
     this.#parts.tracked(async () => {
-      const { client, keys, time } = this.#parts;
+      const { client, keys, time, text } = this.#parts;
       const args = { clock: time.argument };
-      return (await runScript(client, readSharedRecord, keys.ofShared(key), args)).record;
+      const reply = await runScript(client, readSharedRecord, keys.ofShared(key), args);
+      if (reply.tag === "NONE") return undefined;
+      const value = JSON.parse(text.open(reply.value)) as JsonValue;
+      return { value, revision: reply.revision };
     });
 
   put: SharedRecords["put"] = (key, value, expected, expiresAt) =>
     this.#parts.tracked(async () => {
-      const { client, keys, time, capacity } = this.#parts;
+      const { client, keys, time, text, capacity } = this.#parts;
       const names = keys.ofShared(key);
       const revision = drawn();
       const args = {
         clock: time.argument,
         expected: expected ?? "",
         revision,
-        value: sharedText(value),
+        value: text.seal(sharedText(value)),
         expiresAt: checkExpiry(expiresAt),
         aheadMs: KEPT_AHEAD_MS,
       };
@@ -92,7 +99,7 @@ export class RedisRecords implements SharedRecords {
 
   append: SharedRecords["append"] = (log, items, limits) =>
     this.#parts.tracked(async () => {
-      const { client, keys, time } = this.#parts;
+      const { client, keys, time, text } = this.#parts;
       const names = keys.ofShared(log);
       checkAppended(items, limits);
       const args = {
@@ -103,15 +110,22 @@ export class RedisRecords implements SharedRecords {
         keep: limits.keep,
         aheadMs: KEPT_AHEAD_MS,
       };
-      return await runScript(client, appendToLog, names, args, items);
+      const texts = items.map((item) => text.seal(JSON.stringify(item)));
+      return await runScript(client, appendToLog, names, args, texts);
     });
 
   read: SharedRecords["read"] = (log, after, limit) =>
     this.#parts.tracked(async () => {
-      const { client, keys, time } = this.#parts;
+      const { client, keys, time, text } = this.#parts;
       const names = keys.ofShared(log);
       checkPart(after, limit);
-      return await runScript(client, readLog, names, { clock: time.argument, after, limit });
+      const args = { clock: time.argument, after, limit };
+      const { last, first, texts } = await runScript(client, readLog, names, args);
+      const items = texts.map((item, index) => ({
+        number: first + index,
+        text: JSON.parse(text.open(item)) as string,
+      }));
+      return { items, last };
     });
 
   publish: SharedRecords["publish"] = (channel, notice) =>

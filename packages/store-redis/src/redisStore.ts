@@ -117,7 +117,7 @@ class NetworkStore implements RedisStore {
     this.#subscriber = subscriber;
     this.#notices = new Notices(subscriber, keys.notices, clock);
     this.shared = new RedisRecords({
-      ...{ client, keys, time, capacity },
+      ...{ client, keys, time, text, capacity },
       notices: this.#notices,
       tracked: (call) => this.#tracked(call),
     });

@@ -1,27 +1,30 @@
 /**
  * The scripts of shared records. What each does, its keys, arguments and replies: the header of its file in `lua/`.
  */
-import type { LogPart, SharedRecord } from "@reprise/runtime";
 import { defineScript, type Script } from "./script.ts";
 
-/** Undefined within the reply: none stands. */
-interface ReadReply {
-  readonly record: SharedRecord | undefined;
+/** A record's value as it stands in Redis. */
+type ReadReply =
+  | { readonly tag: "RECORD"; readonly revision: string; readonly value: string }
+  | { readonly tag: "NONE" };
+
+/** Items as they stand in Redis. */
+interface PartReply {
+  readonly last: number;
+  /** Number of the first of the texts. */
+  readonly first: number;
+  readonly texts: readonly string[];
 }
 
 function parseRecord([tag, revision, value]: readonly unknown[]): ReadReply | undefined {
-  if (tag === "NONE") return { record: undefined };
-  if (tag !== "RECORD" || typeof revision !== "string" || typeof value !== "string") {
-    return undefined;
-  }
-  return { record: { revision, value: JSON.parse(value) as SharedRecord["value"] } };
+  if (tag === "NONE") return { tag };
+  const isWhole = typeof revision === "string" && typeof value === "string";
+  return tag === "RECORD" && isWhole ? { tag, revision, value } : undefined;
 }
 
-function parsePart([tag, last, first, texts]: readonly unknown[]): LogPart | undefined {
+function parsePart([tag, last, first, texts]: readonly unknown[]): PartReply | undefined {
   if (tag !== "PART" || typeof last !== "number" || typeof first !== "number") return undefined;
-  if (!Array.isArray(texts)) return undefined;
-  const items = texts.map((text, index) => ({ number: first + index, text: String(text) }));
-  return { items, last };
+  return Array.isArray(texts) ? { last, first, texts: texts.map(String) } : undefined;
 }
 
 export const readSharedRecord: Script<"record", "clock", ReadReply> = defineScript(
@@ -60,7 +63,9 @@ export const appendToLog: Script<
   parse: ([tag, last]) => (tag === "APPENDED" && typeof last === "number" ? last : undefined),
 });
 
-export const readLog: Script<"log" | "items", "clock" | "after" | "limit", LogPart> = defineScript(
-  "readLog",
-  { keys: ["log", "items"], args: ["clock", "after", "limit"], parse: parsePart },
-);
+export const readLog: Script<"log" | "items", "clock" | "after" | "limit", PartReply> =
+  defineScript("readLog", {
+    keys: ["log", "items"],
+    args: ["clock", "after", "limit"],
+    parse: parsePart,
+  });

@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { connectRedis, openRedisStore, type RedisConnection } from "@reprise/store-redis";
-import { storeSuite } from "@reprise/testing";
+import { sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
 import { createRun, progress, stepDone } from "./support/inputs.ts";
-import { freshNamespace, openStore, suiteHarness } from "./support/stores.ts";
+import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
 
 const secret = "a secret of the tests, 32 bytes long";
 const another = "another secret of the tests, as long";
@@ -28,6 +28,12 @@ afterAll(async () => {
 describe("the store conformance suite on encrypted records", () => {
   for (const { title, run } of storeSuite) {
     test(title, () => run(suiteHarness(connection, { recordEncryptionKey: secret }).harness));
+  }
+});
+
+describe("the suite of shared records on encrypted ones", () => {
+  for (const { title, run } of sharedSuite) {
+    test(title, () => run(sharedHarness(connection, { recordEncryptionKey: secret }).harness));
   }
 });
 
@@ -108,6 +114,25 @@ describe("an encrypted record", () => {
     const store = await openStore({ connection, namespace, recordEncryptionKey: secret });
     const run = await store.load("run1");
     expect(run?.entries).toHaveLength(1);
+  });
+
+  test("that is shared shows nothing of values and items, and open ones are read on", async () => {
+    const namespace = freshNamespace();
+    const session = { kind: "session", id: "a" };
+    const limits = { expiresAt: Date.now() + 60_000, keep: 9 };
+    const open = await openStore({ connection, namespace });
+    const before = await open.shared.put(session, "eyJ-marker", undefined, limits.expiresAt);
+    await open.shared.append(session, ["eyJ-marker"], limits);
+    expect(await contents(namespace)).toContain("eyJ-marker");
+    const store = await openStore({ connection, namespace, recordEncryptionKey: secret });
+    expect((await store.shared.get(session))?.value).toBe("eyJ-marker");
+    await store.shared.append(session, ["second-marker"], { ...limits, keep: 2 });
+    expect((await store.shared.read(session, 0, 9)).items).toHaveLength(2);
+    await store.shared.append(session, ["third-marker"], { ...limits, keep: 1 });
+    const after = await store.shared.put(session, "fourth-marker", before, limits.expiresAt);
+    expect(after).toBeDefined();
+    expect(await contents(namespace)).not.toContain("marker");
+    await expect(open.shared.get(session)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
   test("needs a key of 32 bytes", async () => {

@@ -66,7 +66,10 @@ export function suiteHarness(
 }
 
 /** The harness of the suite of shared records, made in the same way. */
-export function sharedHarness(connection: RedisConnection): {
+export function sharedHarness(
+  connection: RedisConnection,
+  options: Pick<RedisStoreOptions, "recordEncryptionKey"> = {},
+): {
   readonly harness: SharedHarness;
   readonly pendingTimers: () => number;
 } {
@@ -75,6 +78,6 @@ export function sharedHarness(connection: RedisConnection): {
   const clock = { playedNow: now, monotonicNow: now, setTimer };
   return {
     pendingTimers,
-    harness: { open: () => openStore({ connection, namespace, clock }), now, advance },
+    harness: { open: () => openStore({ connection, namespace, clock, ...options }), now, advance },
   };
 }
