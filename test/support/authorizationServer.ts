@@ -134,6 +134,15 @@ function configuration(scope: string): Configuration {
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
     })),
+    // Clients that register themselves name the scopes that they want.
+    scopes: ["openid", "offline_access", ...scope.split(" ")],
+    // A client that registers itself may ask for more scopes later: what it named then is no limit.
+    extraClientMetadata: {
+      properties: ["scope_limit"],
+      validator(_context, _key, _value, metadata) {
+        delete metadata.scope;
+      },
+    },
     jwks: { keys: [signingKey()] },
     cookies: { keys: [randomBytes(32).toString("hex")] },
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
