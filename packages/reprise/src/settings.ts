@@ -160,7 +160,7 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   maxRequestStateBytes: [from(256), "bytes", 32_768, "both", "Longest sealed request state."],
   encryptRequestState: [onOff, undefined, false, "both", "Hides every request state from the client."],
   jobEncryptionKey: [secrets, undefined, [], "both", "Secrets that encrypt what a job of a repeatable run carries through Redis: the first encrypts, all decrypt. Fronts and workers need the same."],
-  recordEncryptionKey: [secrets, undefined, [], "both", "Secrets that encrypt what run records hold in Redis (arguments, answers, steps, results): the first encrypts, all decrypt. Fronts and workers need the same."],
+  recordEncryptionKey: [secrets, undefined, [], "both", "Secrets that encrypt what records hold in Redis (arguments, answers, steps, results, legacy calls and their streams): the first encrypts, all decrypt. Fronts and workers need the same."],
 
   leaseMs: [from(100), "ms", 10_000, "both", "After this long without a sign of life an attempt counts as dead and its run is taken over. The same for all processes."],
   retentionMs: [from(1000), "ms", 86_400_000, "both", "How long an ended run is kept."],

@@ -24,7 +24,8 @@ export function sharedName({ kind, id }: SharedKey): string {
 /** The value as text. @throws RangeError for what JSON has no word for */
 export function sharedText(value: JsonValue): string {
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new RangeError(`a record's value must be JSON, got ${value}`);
+  if (text === undefined)
+    throw new RangeError(`a record's value must be JSON, got ${typeof value}`);
   return text;
 }
 

@@ -34,7 +34,7 @@ export interface SharedCase {
 /** Longer than any case. */
 export const LONG_MS: number = 3_600_000;
 /** Longest time in which a notice has arrived, if it does. */
-export const NOTICE_MS: number = 50;
+const NOTICE_MS = 50;
 
 export const session: SharedKey = { kind: "session", id: "s_1-A" };
 export const stream: SharedKey = { kind: "stream", id: "c_1-A" };
