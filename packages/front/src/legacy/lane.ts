@@ -69,7 +69,7 @@ export class LegacyLane {
   /** A GET: the session's stream, or the rest of a call's. */
   get(request: LaneRequest): void {
     this.#listen(request).catch((error: unknown) =>
-      this.#refuse(error, request.reply, undefined, 503),
+      this.#refuse(error, request.reply, undefined, false),
     );
   }
 
@@ -83,7 +83,7 @@ export class LegacyLane {
       this.#metrics.requestEnded("DELETE", "ok");
       request.reply.code(204).send();
     };
-    work().catch((error: unknown) => this.#refuse(error, request.reply, undefined, 503));
+    work().catch((error: unknown) => this.#refuse(error, request.reply, undefined, false));
   }
 
   /** Closes the streams and says that this front drives nothing any more. Calls whose attempt runs still write its outcome. */
@@ -127,7 +127,7 @@ export class LegacyLane {
     try {
       read = readLegacyBody(body, revision);
     } catch (error) {
-      return this.#refuse(error, request.reply, requestIdOf(body), 400);
+      return this.#refuse(error, request.reply, requestIdOf(body));
     }
     const { ports } = this.#parts;
     if (read.kind === "responses") {
@@ -206,12 +206,12 @@ export class LegacyLane {
     reply.code(202).send();
   }
 
-  /** `least`: the status of an error that has 200 where a JSON-RPC response is expected, and none is here. */
+  /** `inBody`: a JSON-RPC response is expected, so that an error may go out with status 200. */
   #refuse(
     error: unknown,
     reply: FastifyReply,
     id: ReturnType<typeof requestIdOf>,
-    least = 200,
+    inBody = true,
   ): void {
     if (!isRepriseError(error)) this.#parts.ports.failed(error);
     const known = isRepriseError(error)
@@ -220,8 +220,9 @@ export class LegacyLane {
     const { status, body } = legacyErrorResponse(known, id, undefined);
     this.#metrics.requestEnded("legacy", known.code);
     if (reply.sent) return;
+    const withoutBody = known.spec.retryable ? 503 : 400;
     reply
-      .code(status === 200 ? least : status)
+      .code(status === 200 && !inBody ? withoutBody : status)
       .header("content-type", jsonType)
       .send(body);
   }

@@ -1,0 +1,109 @@
+/**
+ * Several fronts over one store, as processes that a test can let die, under a clock that it moves.
+ *
+ * A dead instance's timers never fire, its store refuses everything, its connections are cut; nothing is closed in order.
+ */
+import { listen } from "@reprise/front";
+import { createStateSealer, keysFromSecrets } from "@reprise/request-state";
+import {
+  type Clock,
+  createRuntime,
+  type Duration,
+  type Runtime,
+  type ServerDefinition,
+  type SharedRecords,
+} from "@reprise/runtime";
+import { createManualClock, createMemoryStore, type ManualClock } from "@reprise/testing";
+import { onTestFinished } from "vitest";
+
+type FrontOptions = Parameters<typeof listen>[0];
+
+/** One process. */
+export interface Instance {
+  readonly url: string;
+  readonly runtime: Runtime;
+  /** Ends it like SIGKILL. */
+  die(): void;
+  /** Stops it in order. */
+  close(): Promise<void>;
+}
+
+export interface Cluster {
+  readonly clock: ManualClock;
+  readonly instances: readonly [Instance, Instance];
+  readonly shared: SharedRecords;
+}
+
+const secret = "a secret of the tests that is long enough to be one";
+
+/** Two instances of a server. */
+export async function cluster(
+  server: ServerDefinition,
+  options: Omit<Partial<FrontOptions>, "runtime" | "clock"> & {
+    readonly requestStateLifetime?: Duration;
+  } = {},
+): Promise<Cluster> {
+  const { requestStateLifetime = "24h", ...frontOptions } = options;
+  const clock = createManualClock();
+  const store = createMemoryStore({ now: clock.now, setTimer: clock.setTimer });
+  const begin = async (own: typeof store): Promise<Instance> => {
+    const life = { isOver: false };
+    const time = mortalClock(clock, life);
+    const runtime = createRuntime({
+      server,
+      store: own,
+      shared: mortalRecords(own.shared, life),
+      sealer: createStateSealer({ keys: keysFromSecrets(secret) }),
+      clock: time,
+      requestStateLifetime,
+      rateLimit: "none",
+      sweep: false,
+      drainTimeoutMs: 0,
+    });
+    const front = await listen({ ...frontOptions, runtime, clock: time, port: 0 });
+    const die = (): void => {
+      life.isOver = true;
+      own.kill();
+      front.app.server.closeAllConnections();
+      front.app.server.close();
+    };
+    onTestFinished(() => {
+      if (!life.isOver) die();
+    });
+    return { url: front.url, runtime, die, close: () => front.close() };
+  };
+  const instances = [await begin(store), await begin(store.another())] as const;
+  return { clock, instances, shared: store.shared };
+}
+
+function mortalClock(clock: ManualClock, life: { readonly isOver: boolean }): Clock {
+  return {
+    now: clock.now,
+    monotonic: clock.now,
+    after: (ms, work) =>
+      clock.setTimer(ms, () => {
+        if (!life.isOver) work();
+      }),
+  };
+}
+
+function mortalRecords(shared: SharedRecords, life: { readonly isOver: boolean }): SharedRecords {
+  const living = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (life.isOver) throw new Error("this process is dead");
+    return work();
+  };
+  return {
+    get: (key) => living(() => shared.get(key)),
+    put: (...args) => living(() => shared.put(...args)),
+    remove: (...args) => living(() => shared.remove(...args)),
+    append: (...args) => living(() => shared.append(...args)),
+    read: (...args) => living(() => shared.read(...args)),
+    publish: (...args) => living(() => shared.publish(...args)),
+    listen: (channel, listener) =>
+      living(() =>
+        shared.listen(channel, (notice) => {
+          if (!life.isOver) listener(notice);
+        }),
+      ),
+  };
+}
