@@ -36,6 +36,7 @@ export interface ServeOptions
       | "pageSize"
       | "listTtlMs"
       | "heartbeatMs"
+      | "legacy"
     >,
     Pick<
       RuntimeOptions,

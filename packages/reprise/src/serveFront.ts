@@ -101,7 +101,14 @@ function listenOptions(settings: Settings): Omit<ListenOptions, "runtime"> {
   return {
     ...{ host, port, path, allowedHosts, allowedOrigins, allowedHeaders },
     ...{ maxBodyBytes, pageSize, listTtlMs, heartbeatMs },
+    legacy: legacyOptions(settings),
     trustProxy: trustProxy.includes("*") ? true : trustProxy,
     ...(auth === "none" ? { auth } : {}),
   };
+}
+
+function legacyOptions(settings: Settings): NonNullable<ListenOptions["legacy"]> {
+  const { legacy, sessionLifetime, pollAfterMs, leaseMs } = settings;
+  if (legacy === "none") return legacy;
+  return { sessionLifetime, leaseMs, ...(pollAfterMs === 0 ? {} : { pollAfterMs }) };
 }

@@ -6,7 +6,7 @@
  */
 import { RepriseError } from "@reprise/errors";
 import { type KeySource, keysFromSecrets } from "@reprise/request-state";
-import type { Logger } from "@reprise/runtime";
+import { durationMs, type Logger } from "@reprise/runtime";
 import {
   connectRedis,
   openKeyRing,
@@ -75,12 +75,19 @@ async function openKeys(
     connection,
     namespace,
     keyRotationInterval: settings.keyRotationInterval,
-    requestStateLifetime: settings.requestStateLifetime,
+    // Session ids are sealed with the same keys.
+    requestStateLifetime: longest(settings.requestStateLifetime, settings.sessionLifetime),
     ...(keyEncryptionKey.length === 0 ? {} : { keyEncryptionKey }),
     logger,
   });
   opened.push(() => ring.close());
   return ring;
+}
+
+function longest(one: string, other: string): string {
+  return durationMs(one, "requestStateLifetime") < durationMs(other, "sessionLifetime")
+    ? other
+    : one;
 }
 
 /** How the Redis is reached. With Sentinels or a Cluster, the URL only says as whom. */
