@@ -23,7 +23,7 @@ export interface AskDeskEvents {
 
 /** One attempt's desk. */
 export class AskDesk {
-  readonly #start: AttemptStart;
+  #start: AttemptStart;
   readonly #events: AskDeskEvents;
   #refusalTaken = false;
   #hasAsked = false;
@@ -31,6 +31,12 @@ export class AskDesk {
   constructor(start: AttemptStart, events: AskDeskEvents) {
     this.#start = start;
     this.#events = events;
+  }
+
+  /** The next round of a handler that rested. */
+  goOn(start: AttemptStart): void {
+    this.#start = start;
+    this.#hasAsked = false;
   }
 
   /** Whether the handler received a refusal: a declined, cancelled or negative answer. */

@@ -15,33 +15,29 @@
  * A5 A lost lease or a failed write ends the attempt at once, and nothing it does afterwards is recorded.
  * A6 A question that the client can't be asked stops the attempt, and what the handler makes of that does not count.
  * A7 A live step waits for the steps in doubt that the handler has not asked for (N2); a handler that never does is a mismatch.
+ * A8 With `rests`, an attempt that would be suspended gives the same outcome and leaves its handler where it is. Until it goes on
+ *    under a new claim, nothing of it starts, is asked or is recorded: its run is nobody's, or another's.
  */
 import { RepriseError } from "@reprise/errors";
-import { type Entry, type Operation, ReplayCursor } from "@reprise/journal";
-import { AskDesk } from "./askDesk.ts";
+import type { Entry, Operation, ReplayCursor } from "@reprise/journal";
+import type { AskDesk } from "./askDesk.ts";
 import { AttemptLimits } from "./attemptLimits.ts";
 import { type AttemptOutcome, Fenced, isThenable, type Settled } from "./attemptOutcome.ts";
+import { AttemptParts } from "./attemptParts.ts";
 import { AttemptSignals } from "./attemptSignals.ts";
-import { type AttemptPorts, type AttemptStart, owedSteps } from "./attemptStart.ts";
+import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import { type Misfit, misfitOf, owedMisfit } from "./mismatch.ts";
-import { OperationNames } from "./operationNames.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
-import { Recorder } from "./recorder.ts";
-import { StateValues } from "./stateValues.ts";
+import type { Recorder } from "./recorder.ts";
+import type { PendingAsk } from "./runRecord.ts";
+import type { StateValues } from "./stateValues.ts";
 import { Suspension } from "./suspension.ts";
 
 /** One attempt. */
 export class Attempt implements OperationHost {
-  readonly start: AttemptStart;
-  readonly ports: AttemptPorts;
+  readonly #parts: AttemptParts;
   readonly #limits: AttemptLimits;
   readonly #signals = new AttemptSignals();
-  // Made when they are first needed: most calls ask nothing of ctx, and making these costs more than such a call.
-  #recorder: Recorder | undefined;
-  #state: StateValues | undefined;
-  #desk: AskDesk | undefined;
-  #cursor: ReplayCursor | undefined;
-  #names: OperationNames | undefined;
   #outcome: AttemptOutcome | undefined;
   #decide: (outcome: AttemptOutcome) => void = () => undefined;
   #settled: Settled | undefined;
@@ -50,53 +46,67 @@ export class Attempt implements OperationHost {
   #isRefused = false;
   /** The handler was given the suspension signal before it settled. */
   #isSignalled = false;
+  /** Set while the handler rests. */
+  #stateAtRest: Readonly<Record<string, string>> | undefined;
   #lastEntryAt: number;
   /** `ctx.nothingDone` was called. */
   saidNothingDone = false;
 
   constructor(start: AttemptStart, ports: AttemptPorts) {
-    this.start = start;
-    this.ports = ports;
-    this.#limits = new AttemptLimits(ports.clock);
-    this.#lastEntryAt = start.startedAt;
-    if (start.entries.length > 0) this.#replay();
-  }
-
-  /** Orders what becomes durable and visible. */
-  get recorder(): Recorder {
-    this.#recorder ??= new Recorder(
-      this.ports.sink,
-      this.start.stepStarted,
-      Object.keys(this.start.marks),
-      (entry) => this.#replay().publish(entry),
-      (error) => this.#writeFailed(error),
-    );
-    return this.#recorder;
-  }
-
-  /** The questions. */
-  get desk(): AskDesk {
-    this.#desk ??= new AskDesk(this.start, {
+    this.#parts = new AttemptParts(start, ports, {
       lacks: (error) => {
         this.#isRefused = true;
         this.stop(error);
       },
-      checked: this.ports.asksChecked,
+      delivered: (entry) => {
+        this.#lastEntryAt = Math.max(this.#lastEntryAt, entry.at);
+      },
+      idle: (waiting) => this.#idle(waiting),
+      mismatch: (found) => this.#mismatched(misfitOf(found)),
+      writeFailed: (error) => this.#writeFailed(error),
     });
-    return this.#desk;
+    this.#limits = new AttemptLimits(ports.clock);
+    this.#lastEntryAt = start.startedAt;
   }
 
-  /** `ctx.state`. */
+  get start(): AttemptStart {
+    return this.#parts.start;
+  }
+
+  get ports(): AttemptPorts {
+    return this.#parts.ports;
+  }
+
+  get recorder(): Recorder {
+    return this.#parts.recorder;
+  }
+
+  get desk(): AskDesk {
+    return this.#parts.desk;
+  }
+
   get state(): StateValues {
-    this.#state ??= new StateValues(this.start.state, this.start.drafts, (drafts) =>
-      this.recorder.noteDrafts(drafts),
-    );
-    return this.#state;
+    return this.#parts.state;
+  }
+
+  /** `ctx.state` as the round that has ended leaves it. */
+  get stateAtEnd(): Readonly<Record<string, string>> {
+    return this.#stateAtRest ?? this.state.snapshot();
+  }
+
+  /** Whether the handler waits in the middle, to be gone on with or abandoned. */
+  get isResting(): boolean {
+    return this.#stateAtRest !== undefined;
   }
 
   /** Whether the handler has asked nothing of ctx that is recorded, and nothing is to be delivered. */
   get isUntouched(): boolean {
-    return this.#cursor === undefined && this.#recorder === undefined && !this.saidNothingDone;
+    return this.#cursor === undefined && this.#parts.areUnused && !this.saidNothingDone;
+  }
+
+  /** With a journal to be delivered there is one from the start: a handler that asks for nothing of it does not fit it. */
+  get #cursor(): ReplayCursor | undefined {
+    return this.start.entries.length > 0 ? this.#parts.cursor : this.#parts.madeCursor;
   }
 
   /** Time of the newest entry that the handler received. */
@@ -118,11 +128,7 @@ export class Attempt implements OperationHost {
   run(handler: () => unknown): Promise<AttemptOutcome> {
     return new Promise((resolve) => {
       this.#decide = resolve;
-      this.#limits.whole(this.ports.timeoutMs, () =>
-        this.stop(
-          new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`),
-        ),
-      );
+      this.#limitWhole();
       this.#limitSilence();
       let value: unknown;
       try {
@@ -140,9 +146,39 @@ export class Attempt implements OperationHost {
     });
   }
 
+  /**
+   * Goes on where the handler rests, as the attempt of a new claim (A8). Never rejects.
+   * @param start what is recorded now, and what the request brought
+   */
+  resume(start: AttemptStart, ports: AttemptPorts): Promise<AttemptOutcome> {
+    this.#stateAtRest = undefined;
+    this.#parts.goOn(start, ports);
+    return new Promise((resolve) => {
+      this.#decide = resolve;
+      this.#limitWhole();
+      for (const operation of this.#cursor?.waiting ?? []) {
+        if (operation instanceof AskOperation) operation.askAnew();
+      }
+      this.wake();
+    });
+  }
+
+  /** Gives a resting handler up. */
+  abandon(): void {
+    this.#end({ kind: "interrupted", error: undefined });
+  }
+
+  #limitWhole(): void {
+    this.#limits.whole(this.ports.timeoutMs, () =>
+      this.stop(
+        new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`),
+      ),
+    );
+  }
+
   /** Resolves when the handler has settled, or after the grace; undefined when it has. Called after the outcome. */
   cleanedUp(): Promise<void> | undefined {
-    if (this.#settled !== undefined) return undefined;
+    if (this.#settled !== undefined || this.isResting) return undefined;
     return new Promise((resolve) => {
       const cancel = this.ports.clock.after(this.ports.settleGraceMs, resolve);
       this.#onSettled = () => {
@@ -179,8 +215,6 @@ export class Attempt implements OperationHost {
     this.#end({ kind: "fenced" });
   }
 
-  // What ctx calls ------------------------------------------------------------------------------------------------
-
   /** Whether the attempt has ended or was stopped. */
   get isOver(): boolean {
     return this.#outcome !== undefined || this.#stopped !== undefined;
@@ -193,8 +227,7 @@ export class Attempt implements OperationHost {
 
   /** Claims a name for its one use in the run. */
   claimName(kind: "step" | "read" | "ask", name: string, hint: string): void {
-    this.#names ??= new OperationNames(owedSteps(this.start));
-    this.#names.claim(kind, name, hint);
+    this.#parts.names.claim(kind, name, hint);
   }
 
   /** Registers an operation; its promise never causes an unhandled rejection. */
@@ -205,14 +238,12 @@ export class Attempt implements OperationHost {
     }) => Pending,
   ): Promise<unknown> {
     const promise = new Promise<unknown>((resolve, reject) => {
-      this.#replay().request(make({ resolve, reject }));
+      this.#parts.cursor.request(make({ resolve, reject }));
     });
     promise.catch(() => undefined);
     this.#limitSilence();
     return promise;
   }
-
-  // OperationHost -------------------------------------------------------------------------------------------------
 
   stepFailed(step: string, outcome: string, cause: unknown): void {
     this.ports.log.warn({ err: cause, step, outcome }, "a step failed");
@@ -227,11 +258,12 @@ export class Attempt implements OperationHost {
   }
 
   mayStart(): boolean {
+    if (this.isResting) return false;
     return this.#stopped === undefined && (this.#settled === undefined || "value" in this.#settled);
   }
 
   isHeld(): boolean {
-    const isHeld = this.#names?.owed !== undefined;
+    const isHeld = this.#parts.owed !== undefined;
     // A handler that has ended asks for nothing more.
     if (isHeld && this.#settled !== undefined) this.#owes("settled");
     else if (isHeld && !this.#limits.isSilenceLimited) this.#limitSilence();
@@ -239,30 +271,11 @@ export class Attempt implements OperationHost {
   }
 
   mayAsk(): boolean {
-    return this.#stopped === undefined && this.#settled === undefined;
+    return !this.isResting && this.#stopped === undefined && this.#settled === undefined;
   }
-
-  #replay(): ReplayCursor {
-    this.#cursor ??= new ReplayCursor(
-      this.start.entries,
-      {
-        delivered: (entry) => {
-          this.#lastEntryAt = Math.max(this.#lastEntryAt, entry.at);
-        },
-        idle: (waiting) => this.#idle(waiting),
-        // The next try of a step in doubt must have the inputs that its first one may have had.
-        mayPassOver: () =>
-          this.start.openStepSince === undefined && Object.keys(this.start.marks).length === 0,
-        mismatch: (found) => this.#mismatched(misfitOf(found)),
-      },
-      this.ports.turn,
-    );
-    return this.#cursor;
-  }
-
-  // How it ends ---------------------------------------------------------------------------------------------------
 
   #idle(waiting: readonly Operation[]): void {
+    if (this.isResting) return;
     if (this.#isRefused) return this.#endStopped();
     if (this.#settled !== undefined) return this.#endSettled(this.#settled);
     if (this.#stopped !== undefined) return;
@@ -271,7 +284,16 @@ export class Attempt implements OperationHost {
         ? [this.desk.pendingAsk(operation.ask)]
         : [],
     );
-    if (pending.length > 0) this.#end({ kind: "suspended", pending });
+    if (pending.length === 0) return;
+    if (this.ports.rests) this.#rest(pending);
+    else this.#end({ kind: "suspended", pending });
+  }
+
+  #rest(pending: readonly PendingAsk[]): void {
+    this.#stateAtRest = this.state.snapshot();
+    this.state.endRound();
+    this.#limits.end();
+    this.#decide({ kind: "suspended", pending });
   }
 
   /** A handler that ignores its signal has the grace after its last running step; what it does then is not part of the run. */
@@ -290,7 +312,7 @@ export class Attempt implements OperationHost {
   }
 
   #owes(reason: "settled" | "stalled"): void {
-    const owed = this.#names?.owed;
+    const owed = this.#parts.owed;
     if (owed === undefined) return;
     const waiting = this.#cursor?.waiting ?? [];
     this.#mismatched(owedMisfit(owed, this.entries.length, waiting, reason));
@@ -352,6 +374,7 @@ export class Attempt implements OperationHost {
   #end(outcome: AttemptOutcome): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
+    this.#stateAtRest = undefined;
     this.#limits.end();
     const left = (this.#cursor?.waiting ?? []) as readonly Pending[];
     this.#cursor?.end();
@@ -366,7 +389,7 @@ export class Attempt implements OperationHost {
     this.#limits.liftSilence();
     const cursor = this.#cursor;
     if (cursor === undefined || this.#outcome !== undefined) return;
-    if (!cursor.isReplaying && this.#names?.owed === undefined) return;
+    if (!cursor.isReplaying && this.#parts.owed === undefined) return;
     this.#limits.silence(this.ports.replayStallMs, () => {
       if (cursor.isReplaying) cursor.stall();
       else if (cursor.waiting.some((operation) => operation.kind === "step")) this.#owes("stalled");

@@ -25,6 +25,8 @@ export interface AttemptStart {
   readonly openStepSince: number | undefined;
   readonly stepStarted: boolean;
   readonly startedAt: number;
+  /** Rounds that have ended. */
+  readonly round: number;
   /** Version of the handler now, and of the attempt that recorded `pending`. */
   readonly version: string;
   readonly recordedVersion: string;
@@ -54,4 +56,6 @@ export interface AttemptPorts {
   readonly timeoutMs: number;
   /** The first question passed the capability check. */
   readonly asksChecked: (() => void) | undefined;
+  /** A question leaves the handler where it is, for `resume`; else it ends the attempt. */
+  readonly rests: boolean;
 }

@@ -122,7 +122,7 @@ class AttemptContext implements Context {
   }
 
   get run(): Context["run"] {
-    return { id: this.#facts.runId(), round: this.#facts.round };
+    return { id: this.#facts.runId(), round: this.#attempt.start.round };
   }
 
   get caller(): Context["caller"] {

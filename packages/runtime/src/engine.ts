@@ -22,6 +22,7 @@ import { randomText } from "./randomText.ts";
 import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
 import { runCancelled } from "./replies.ts";
+import { RestingAttempts } from "./restingAttempts.ts";
 import type {
   CancelOptions,
   CancelOutcome,
@@ -120,6 +121,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     random: randomText,
     isDraining: () => draining.isSet,
     attempts: new LiveSet(),
+    resting: new RestingAttempts(clock),
   };
   const { rateLimit = defaultRateLimit } = options;
   const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
@@ -206,12 +208,13 @@ class Engine implements Runtime, Executor {
   }
 
   async cancel(runId: string, options: CancelOptions = {}): Promise<CancelOutcome> {
-    const { store } = this.#deps;
+    const { store, resting } = this.#deps;
     if (store === undefined) return { kind: "unknown" };
     const { principal, reason } = options;
     const reply = await store.cancel({ runId, principal, reason });
     switch (reply.tag) {
       case "CANCELLED":
+        resting.drop(runId);
         return { kind: "cancelled", round: reply.round };
       case "ENDED":
         return { kind: "ended", round: reply.round, status: reply.status };
@@ -297,6 +300,7 @@ class Engine implements Runtime, Executor {
     const { attempts, clock, store } = this.#deps;
     this.#draining.isSet = true;
     this.#sweeper?.close();
+    this.#deps.resting.close();
     const handover = clock.monotonic() + this.#settings.drainTimeoutMs;
     while (attempts.size > 0 && clock.monotonic() < handover) await tick(clock);
     for (const attempt of attempts.members()) attempt.stop(drained());

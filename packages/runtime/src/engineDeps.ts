@@ -3,11 +3,13 @@
  */
 import { RepriseError } from "@reprise/errors";
 import type { ScheduleTurn } from "@reprise/journal";
+import type { Attempt } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { LiveMember, LiveSet } from "./liveSet.ts";
 import type { Logger } from "./logger.ts";
+import type { RestingAttempts } from "./restingAttempts.ts";
 import type { Catalog, RunRequest } from "./runtimeTypes.ts";
 import type { StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
@@ -39,6 +41,8 @@ export interface EngineDeps {
   readonly isDraining: () => boolean;
   /** Told when an attempt begins and ends: draining waits for the running ones. */
   readonly attempts: LiveSet<RunningAttempt>;
+  /** Handlers that wait for answers in this process. */
+  readonly resting: RestingAttempts<Attempt>;
 }
 
 /** Expiry of a state that is sealed now for this handler. */

@@ -10,10 +10,11 @@ import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry, JsonObject } from "@reprise/journal";
 import { Attempt } from "./attempt.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
-import type { AttemptStart } from "./attemptStart.ts";
+import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
 import { createContext } from "./context.ts";
+import type { Context } from "./contextTypes.ts";
 import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import type { OnceSink } from "./onceSink.ts";
@@ -37,6 +38,10 @@ export interface OnceStart {
   readonly client: ClientIdentity;
   readonly notifications: NotificationSink | undefined;
   readonly logLevel: LogLevel | undefined;
+  /** A handler that asks is kept for the next round. */
+  readonly rests?: boolean | undefined;
+  /** The kept handler that goes on; undefined: it begins with its first line. */
+  readonly resting?: Attempt | undefined;
 }
 
 /** What became of it, recorded. */
@@ -80,11 +85,12 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     openStepSince: head?.openStepSince,
     stepStarted: head?.stepStarted ?? false,
     startedAt: from.startedAt,
+    round: head?.round ?? 0,
     version: handler.version,
     recordedVersion: head?.askedVersion ?? handler.version,
     capabilities: from.client.capabilities,
   };
-  const attempt = new Attempt(start, {
+  const ports: AttemptPorts = {
     clock: deps.clock,
     turn: deps.turn,
     log: deps.log,
@@ -93,39 +99,54 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     settleGraceMs: deps.settleGraceMs,
     timeoutMs: handler.timeoutMs,
     asksChecked: from.notifications?.asksChecked,
-  });
+    rests: from.rests === true,
+  };
+  const { resting } = from;
+  const attempt = resting ?? new Attempt(start, ports);
   const cancel = (): void =>
     attempt.stop(runCancelled(from.origin().runId, head?.round ?? 0), true);
   const fenced = (): void => attempt.fence();
   sink.attach({ fenced, stopping: () => attempt.stop(), cancelled: cancel });
-  const ctx = createContext(attempt, {
-    runId: () => from.origin().runId,
-    seed: () => from.origin().seed,
-    keySource: () => keySourceOf(from.origin()),
-    round: head?.round ?? 0,
-    caller: from.caller,
-    client: from.client,
-    notifications: from.notifications,
-    logLevel: from.logLevel,
-    keepsMarks: true,
-    handlerName: handler.label,
-  });
+  const makeContext = (): Context =>
+    createContext(attempt, {
+      runId: () => from.origin().runId,
+      seed: () => from.origin().seed,
+      keySource: () => keySourceOf(from.origin()),
+      caller: from.caller,
+      client: from.client,
+      notifications: from.notifications,
+      logLevel: from.logLevel,
+      keepsMarks: true,
+      handlerName: handler.label,
+    });
   const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason) };
   deps.attempts.add(running);
   const conclude = async (): Promise<OnceOutcome> => {
     try {
-      const ended = await attempt.run(() => handler.run(from.args, ctx));
+      const ended = await (resting === undefined
+        ? attempt.run(() => handler.run(from.args, makeContext()))
+        : resting.resume(start, ports));
       // The short way of the call that most tools are: nothing was asked of ctx, so there is nothing to record.
       if (ended.kind === "returned" && sink.ref === undefined && attempt.isUntouched) {
         return await responded(deps, from, ended);
       }
-      return await record(deps, sink, from, attempt, ended);
+      const outcome = await record(deps, sink, from, attempt, ended);
+      if (attempt.isResting) rest(deps, from, attempt, outcome);
+      return outcome;
     } finally {
       sink.close();
       deps.attempts.delete(running);
     }
   };
   return { outcome: conclude(), stop: running.stop, cancel };
+}
+
+/** Keeps a handler whose question is recorded; one whose question is not has nothing to wait for. */
+function rest(deps: EngineDeps, from: OnceStart, attempt: Attempt, outcome: OnceOutcome): void {
+  if (outcome.kind !== "suspended") return attempt.abandon();
+  const { round, stateExpiresAt } = outcome;
+  const entryCount = attempt.entries.length;
+  deps.resting.keep(from.origin().runId, attempt, round, entryCount, stateExpiresAt);
 }
 
 /** A claim that came while the process drains: nothing was executed, whoever comes next goes on. */
@@ -198,7 +219,7 @@ async function recordOutcome(
       await end({
         to: "waiting",
         pending: ended.pending,
-        state: attempt.state.snapshot(),
+        state: attempt.stateAtEnd,
         stateExpiresAt,
       });
       return {

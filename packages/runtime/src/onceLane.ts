@@ -8,6 +8,7 @@
  * L5 A first call that joined an attempt gets that attempt's outcome; only a call that comes after a failure goes on from it.
  */
 import type { Answers } from "./answers.ts";
+import type { Attempt } from "./attempt.ts";
 import { cancelRecorded, onCancelled } from "./cancellation.ts";
 import { refusalOf } from "./claimRefusals.ts";
 import { pause } from "./clock.ts";
@@ -21,7 +22,7 @@ import { called, Deaths, remoteCallOf, replyOf, runJobOf } from "./pooled.ts";
 import { questionReply, recordedReply } from "./recordedReply.ts";
 import { inFlight, replyOfRecorded, runCancelled } from "./replies.ts";
 import { newOrigin } from "./runOrigin.ts";
-import type { RunOrigin } from "./runRecord.ts";
+import type { RunOrigin, RunRecord } from "./runRecord.ts";
 import type { NotificationSink, RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { OnceState } from "./stateTokens.ts";
 import type { ClaimCommon, ClaimReply, RunStore } from "./storePort.ts";
@@ -220,6 +221,7 @@ class Visit {
       client: request.client,
       notifications: this.#notifications,
       logLevel: request.logLevel,
+      rests: this.#keeps,
     });
     const outcome = await this.#attended(running, sink);
     return outcome.kind === "fenced" ? undefined : this.#ended(outcome, originOf);
@@ -232,6 +234,8 @@ class Visit {
       const claimedAt = this.#deps.clock.monotonic();
       const reply = await claim();
       if (begin !== undefined && claim === first && isMissing(reply)) return begin();
+      // Somebody else has the run, or it has ended: a handler that waits here is of no use any more.
+      if (reply.tag !== "CLAIMED" && "runId" in reply) this.#deps.resting.drop(reply.runId);
       switch (reply.tag) {
         case "CLAIMED": {
           const { record, ref } = reply;
@@ -255,6 +259,8 @@ class Visit {
             client: this.#request.client,
             notifications: this.#notifications,
             logLevel: this.#request.logLevel,
+            rests: this.#keeps,
+            resting: this.#resting(record),
           });
           const outcome = await this.#attended(running, sink);
           if (outcome.kind !== "fenced") return this.#ended(outcome, () => record.origin);
@@ -279,6 +285,19 @@ class Visit {
           throw refusalOf(this.#deps, this.#request, reply);
       }
     }
+  }
+
+  /** Whether a handler that asks stays: only this process's own ones can. */
+  get #keeps(): boolean {
+    return this.#request.keepsHandler === true && this.#deps.dispatcher === undefined;
+  }
+
+  /** The handler that waits in this process for the round that was claimed. */
+  #resting({ origin, head, entries }: RunRecord): Attempt | undefined {
+    const { resting } = this.#deps;
+    if (!this.#keeps) resting.drop(origin.runId);
+    const kept = resting.take(origin.runId, head.round, entries.length);
+    return kept?.isResting === true ? kept : undefined;
   }
 
   /** @param seen the attempt that this request queued: its end is what it gets */

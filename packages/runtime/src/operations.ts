@@ -270,6 +270,11 @@ export class AskOperation implements Pending {
     return taken.question === this.ask.question ? undefined : "question";
   }
 
+  /** An answer may have come to an open question. */
+  askAnew(): void {
+    if (this.#phase === "open") this.#phase = "new";
+  }
+
   reject(reason: unknown): void {
     this.#settlers.reject(reason);
   }

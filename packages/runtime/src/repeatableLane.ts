@@ -6,9 +6,10 @@ import type { Entry } from "@reprise/journal";
 import type { Answers } from "./answers.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attemptOutcome.ts";
-import type { AttemptStart } from "./attemptStart.ts";
+import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import { onCancelled } from "./cancellation.ts";
 import { createContext } from "./context.ts";
+import type { Context } from "./contextTypes.ts";
 import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import { growing } from "./notifications.ts";
@@ -46,11 +47,12 @@ export async function executeRepeatable(
     openStepSince: undefined,
     stepStarted: false,
     startedAt,
+    round,
     version: handler.version,
     recordedVersion: opened?.version ?? handler.version,
     capabilities: request.client.capabilities,
   };
-  const attempt = new Attempt(start, {
+  const ports: AttemptPorts = {
     clock: deps.clock,
     turn: deps.turn,
     log: deps.log,
@@ -59,20 +61,23 @@ export async function executeRepeatable(
     settleGraceMs: deps.settleGraceMs,
     timeoutMs: handler.timeoutMs,
     asksChecked: request.notifications?.asksChecked,
-  });
-  const ctx = createContext(attempt, {
-    runId,
-    seed,
-    keySource: runId,
-    round,
-    caller: request.caller,
-    client: request.client,
-    notifications: growing(request.notifications),
-    logLevel: request.logLevel,
-    // A handler that is declared repeatable says itself that a step may happen again.
-    keepsMarks: handler.effects === "repeatable",
-    handlerName: handler.label,
-  });
+    rests: request.keepsHandler === true,
+  };
+  const resting = opened === undefined ? undefined : restingOf(deps, request, opened);
+  const attempt = resting ?? new Attempt(start, ports);
+  const makeContext = (): Context =>
+    createContext(attempt, {
+      runId,
+      seed,
+      keySource: runId,
+      caller: request.caller,
+      client: request.client,
+      notifications: growing(request.notifications),
+      logLevel: request.logLevel,
+      // A handler that is declared repeatable says itself that a step may happen again.
+      keepsMarks: handler.effects === "repeatable",
+      handlerName: handler.label,
+    });
   const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason, true) };
   deps.attempts.add(running);
   const stopListening = request.onGone(() => running.stop());
@@ -80,7 +85,9 @@ export async function executeRepeatable(
   const stopHearing = onCancelled(request, () => running.stop(runCancelled(runId(), round)));
   let outcome: AttemptOutcome;
   try {
-    outcome = await attempt.run(() => handler.run(request.args, ctx));
+    outcome = await (resting === undefined
+      ? attempt.run(() => handler.run(request.args, makeContext()))
+      : resting.resume(start, ports));
     const cleaning = attempt.cleanedUp();
     if (cleaning !== undefined) await cleaning;
   } finally {
@@ -107,7 +114,7 @@ export async function executeRepeatable(
         startedAt,
         version: handler.version,
         entries: attempt.entries,
-        state: attempt.state.snapshot(),
+        state: attempt.stateAtEnd,
         pending: outcome.pending.map(({ key, question, changes, text }) => ({
           key,
           question,
@@ -121,6 +128,10 @@ export async function executeRepeatable(
         deps.tokens.bindingOf(request),
         answerBeforeMs,
       );
+      if (attempt.isResting) {
+        const entryCount = attempt.entries.length;
+        deps.resting.keep(runId(), attempt, round + 1, entryCount, answerBeforeMs);
+      }
       return {
         kind: "input_required",
         inputRequests: inputRequestsOf(outcome.pending),
@@ -148,6 +159,17 @@ function failed(deps: EngineDeps, request: RunRequest, error: unknown, runId: st
   if (!isRepriseError(error))
     deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
   return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
+}
+
+/** The handler that waits in this process for this round. */
+function restingOf(
+  deps: EngineDeps,
+  request: RunRequest,
+  { run, round, entries }: RepeatableState,
+): Attempt | undefined {
+  if (request.keepsHandler !== true) return undefined;
+  const kept = deps.resting.take(run, round, entries.length);
+  return kept?.isResting === true ? kept : undefined;
 }
 
 function lazy(make: () => string): () => string {

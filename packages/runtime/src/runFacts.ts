@@ -11,7 +11,6 @@ export interface RunFacts {
   readonly seed: () => string;
   /** What step keys are derived from: idempotency scope and generation, or the run id. */
   readonly keySource: () => string;
-  readonly round: number;
   readonly caller: Caller;
   readonly client: ClientIdentity;
   readonly notifications: NotificationSink | undefined;

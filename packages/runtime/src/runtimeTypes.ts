@@ -137,6 +137,11 @@ export interface RunRequest {
    * aborted, no further one starts, and the reply is RUN_CANCELLED unless another end was recorded first.
    */
   readonly cancelled?: AbortSignal | undefined;
+  /**
+   * Whether a handler that asks waits where it is, to go on there when this call brings the answers (docs/design.md 8.2, inline).
+   * Carrier, caller, client and notifications are then those of the first round. Default false.
+   */
+  readonly keepsHandler?: boolean;
   /** Whether the one who sent the request is gone (docs/design.md 4.5). */
   readonly isGone: boolean;
   /** Calls `listener` once when the sender is gone; returns how to call that off. Not called if it is gone already. */

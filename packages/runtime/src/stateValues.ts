@@ -14,8 +14,8 @@ type Drafts = Record<string, (string | null)[]>;
 /** State values of one attempt. */
 export class StateValues {
   readonly #values: Map<string, string>;
-  readonly #recorded: RunHead["drafts"];
-  readonly #drafts: Drafts = {};
+  #recorded: RunHead["drafts"];
+  #drafts: Drafts = {};
   readonly #changed: (drafts: RunHead["drafts"]) => void;
 
   constructor(
@@ -31,6 +31,17 @@ export class StateValues {
   /** The values now. */
   snapshot(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#values);
+  }
+
+  /** The round has ended with the values as they are: what is written from now on belongs to the next one. */
+  endRound(): void {
+    this.#recorded = {};
+    this.#drafts = {};
+  }
+
+  /** Writes since the last round ended; undefined: none. */
+  get drafts(): RunHead["drafts"] | undefined {
+    return Object.keys(this.#drafts).length === 0 ? undefined : this.#merged();
   }
 
   /** `ctx.state`; `check` throws once the attempt has ended. */

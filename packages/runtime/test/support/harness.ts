@@ -43,6 +43,7 @@ export interface CallOptions {
   readonly mayExist?: boolean;
   readonly clientErrors?: RunRequest["clientErrors"];
   readonly cancelled?: AbortSignal;
+  readonly keepsHandler?: boolean;
 }
 
 /** A sender that can go away. */
@@ -178,6 +179,7 @@ async function call(runtime: Runtime, tool: string, given: CallOptions): Promise
     cancelled: given.cancelled,
     logLevel: given.logLevel,
     notifications: given.notifications,
+    keepsHandler: given.keepsHandler === true,
     get isGone() {
       return gone.isGone;
     },
