@@ -88,6 +88,7 @@ const rows = {
   TOO_MANY_ROUNDS: [-32603, 500, false, "The server asked again after maxInputRounds rounds of answers.", "Raise maxInputRounds, or report the server: its call may never end."],
   SERVER_UNREACHABLE: [-32603, 500, true, "The server could not be reached, or every repeat of a broken call broke too.", "Check that the server runs and its address. A saved call can be resumed: it repeats the same round under the same key."],
   ANSWER_UNUSABLE: [-32603, 500, false, "An answer does not fit the question it is meant for.", "Give the answer that the message describes."],
+  CALL_CANNOT_WAIT: [-32603, 500, false, "A call to a server of the handshake era was to be saved, resumed or answered later.", "Answer while the call is open: at a terminal, or with prepared answers. Only revision 2026-07-28 lets a call wait."],
   SAVED_CALL_INVALID: [-32603, 500, false, "A saved call cannot be read, or a file is in its place.", "Use a file that `reprise call --save` wrote."],
 
   // The process: configuration and environment.
