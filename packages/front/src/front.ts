@@ -101,7 +101,7 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     const { catalog } = config.runtime;
     serveProtectedResource(app, protectedResource, config.path, {
       scopes: handlerScopes(catalog),
-      name: String(catalog.server.info["title"] ?? catalog.server.info["name"]),
+      info: catalog.server.info,
     });
   }
 }

@@ -149,6 +149,52 @@ describe("a front", () => {
     expect(await note(served, "c")).toBe("Noted for ada.");
   });
 
+  const tokens = {
+    REPRISE_DISPATCH: "inline",
+    REPRISE_PUBLIC_URL: "https://mcp.example.com/mcp",
+    REPRISE_TOKEN_ISSUERS: "https://127.0.0.1:1",
+    REPRISE_TOKEN_SCOPES: "notes",
+  };
+
+  test("wants the tokens that the settings name, and says where to get them", async () => {
+    const { server } = notary();
+    const served = await front(server, settingsOf(tokens));
+    const client = new RawClient();
+    onTestFinished(() => client.close());
+    const refused = await client.send(served.url, { params: { name: "note", arguments: {} } });
+    expect(refused.status).toBe(401);
+    expect(refused.rawHeaders).toContain(
+      'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", scope="notes"',
+    );
+    const metadata = new URL("/.well-known/oauth-protected-resource", served.url);
+    expect(await (await fetch(metadata)).json()).toMatchObject({
+      resource: tokens.REPRISE_PUBLIC_URL,
+      authorization_servers: [tokens.REPRISE_TOKEN_ISSUERS],
+    });
+  });
+
+  test.each([
+    ["publicUrl must be https", { ...tokens, REPRISE_PUBLIC_URL: "http://mcp.example.com/mcp" }],
+    ["tokenIssuers must be https", { ...tokens, REPRISE_TOKEN_ISSUERS: "http://a.example.com" }],
+    ["tokenScopes", { ...tokens, REPRISE_TOKEN_SCOPES: 'a"b' }],
+  ])("names the setting that tokens can't be checked with: %s", async (words, env) => {
+    const { server } = notary();
+    await expect(front(server, settingsOf(env))).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(words) as string,
+    });
+  });
+
+  test("refuses two deciders of who calls", async () => {
+    const { server } = notary();
+    const authenticate = () => ({
+      caller: { principal: "ada", person: "ada", scopes: [], claims: {} },
+    });
+    await expect(front(server, settingsOf(tokens), { authenticate })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+  });
+
   test("opens what another one sealed with the same requestStateKey", async () => {
     const { server, noted } = notary();
     const settings = settingsOf({

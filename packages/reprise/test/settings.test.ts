@@ -70,6 +70,35 @@ describe("settings", () => {
     expect(parse({ env: { ...redis, REPRISE_PORT: "" } }).port).toBe(3000);
   });
 
+  test("name whose tokens are accepted, and where clients reach the endpoint", () => {
+    const env = {
+      ...redis,
+      REPRISE_PUBLIC_URL: "https://mcp.example.com/mcp",
+      REPRISE_TOKEN_ISSUERS: "https://a.example.com, https://b.example.com",
+      REPRISE_TOKEN_SCOPES: "files:read",
+      REPRISE_TOKEN_CLOCK_TOLERANCE: "5s",
+    };
+    expect(parse({ env })).toMatchObject({
+      publicUrl: "https://mcp.example.com/mcp",
+      tokenIssuers: ["https://a.example.com", "https://b.example.com"],
+      tokenAudiences: [],
+      tokenScopes: ["files:read"],
+      tokenClockTolerance: "5s",
+    });
+  });
+
+  test.each([
+    ["tokenIssuers needs publicUrl", { tokenIssuers: "https://a.example.com" }],
+    ["tokenScopes needs tokenIssuers", { tokenScopes: "files:read" }],
+    ["tokenAudiences needs tokenIssuers", { tokenAudiences: "files" }],
+    [
+      "tokenIssuers and auth none exclude each other",
+      { tokenIssuers: "https://a.example.com", publicUrl: "https://b.example.com", auth: "none" },
+    ],
+  ])("that would check tokens by half are refused: %s", (words, file) => {
+    expect(refusalOf({ file })).toContain(words);
+  });
+
   test("take one text for a list of one in the file", () => {
     const file = { requestStateKey: secret, allowedHosts: "mcp.example.com" };
     expect(parse({ file })).toMatchObject({

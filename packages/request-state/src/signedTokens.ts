@@ -144,11 +144,15 @@ class Refused extends Error {
 function admittedIssuer(token: string): string {
   if (token.length > maxTokenBytes) throw new Refused("too_large");
   const { alg, typ } = headerOf(token);
-  if (!algorithms.includes(String(alg))) throw new Refused("algorithm");
-  if (typ !== undefined && !tokenTypes.has(String(typ).toLowerCase())) throw new Refused("type");
+  if (typeof alg !== "string" || !algorithms.includes(alg)) throw new Refused("algorithm");
+  if (typ !== undefined && !isAccessTokenType(typ)) throw new Refused("type");
   const { iss } = decodeJwt(token);
   if (typeof iss !== "string") throw new Refused("issuer");
   return iss;
+}
+
+function isAccessTokenType(typ: unknown): boolean {
+  return typeof typ === "string" && tokenTypes.has(typ.toLowerCase());
 }
 
 function headerOf(token: string): { readonly alg?: unknown; readonly typ?: unknown } {

@@ -11,7 +11,7 @@ import { publicUrl } from "./protectedResource.ts";
  * Where an issuer's metadata may be, in the order that MCP prescribes ("Authorization Server Metadata Discovery"):
  * RFC 8414, OpenID Connect with the path inserted, OpenID Connect with the path in front.
  */
-export function metadataUrls(issuer: string): readonly string[] {
+function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
   const inserted = [

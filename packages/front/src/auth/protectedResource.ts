@@ -7,6 +7,7 @@
  * The document is the same for everybody and holds nothing that is not in the configuration: it is served to any page and
  * under any Host, and its addresses never come from a request's headers.
  */
+import type { JsonObject } from "@reprise/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isLoopbackName } from "../admission.ts";
 import { answerPreflight } from "../cors.ts";
@@ -98,17 +99,17 @@ function scopes(option: string, given: readonly string[]): readonly string[] {
 /** Members of RFC 9728 section 2. */
 function documentOf(
   resource: PublishedResource,
-  otherwise: { readonly scopes: readonly string[]; readonly name: string },
+  served: { readonly scopes: readonly string[]; readonly info: JsonObject },
 ): string {
   const supported = resource.scopesSupported ?? [
-    ...new Set([...resource.requiredScopes, ...otherwise.scopes]),
+    ...new Set([...resource.requiredScopes, ...served.scopes]),
   ];
   return JSON.stringify({
     resource: resource.resource,
     authorization_servers: resource.authorizationServers,
     ...(supported.length === 0 ? {} : { scopes_supported: supported }),
     bearer_methods_supported: ["header"],
-    resource_name: resource.resourceName ?? otherwise.name,
+    resource_name: resource.resourceName ?? served.info["title"] ?? served.info["name"],
     ...(resource.documentation === undefined
       ? {}
       : { resource_documentation: resource.documentation }),
@@ -123,9 +124,9 @@ export function serveProtectedResource(
   app: FastifyInstance,
   resource: PublishedResource,
   endpointPath: string,
-  otherwise: { readonly scopes: readonly string[]; readonly name: string },
+  served: { readonly scopes: readonly string[]; readonly info: JsonObject },
 ): void {
-  const text = documentOf(resource, otherwise);
+  const text = documentOf(resource, served);
   const answer = (_request: FastifyRequest, reply: FastifyReply): void => {
     reply
       .header("access-control-allow-origin", "*")
