@@ -1,15 +1,16 @@
 /** The promises of the server leg's verdict: what it must not let pass. */
 import { expect, test } from "vitest";
-import { expectedSkips } from "./conformance/expectations.ts";
+import { modernExpectations } from "./conformance/expectations.ts";
 import type { Check, CheckStatus, ScenarioOutcome } from "./conformance/suite.ts";
 import { requiredServerScenarios } from "./conformance/suite.ts";
 import { complaints, judge } from "./conformance/verdict.ts";
 
+const { expectedSkips } = modernExpectations;
 const required = ["caching", "stateless"];
 const headerScenarios = ["http-header-validation", "http-custom-header-server-validation"];
 
 test("a run in which all pass and exactly the expected checks are skipped has no complaint", () => {
-  const verdict = judge(goodRun(), required);
+  const verdict = judge(goodRun(), required, modernExpectations);
   expect(complaints(verdict)).toEqual([]);
   expect(verdict.skipped).toEqual([...expectedSkips.keys()]);
 });
@@ -17,7 +18,11 @@ test("a run in which all pass and exactly the expected checks are skipped has no
 test.each<CheckStatus>(["FAILURE", "WARNING"])(
   "a %s in a scored scenario is a complaint",
   (bad) => {
-    const verdict = judge(replace(goodRun(), "caching", [check("ttl", bad)]), required);
+    const verdict = judge(
+      replace(goodRun(), "caching", [check("ttl", bad)]),
+      required,
+      modernExpectations,
+    );
     expect(complaints(verdict)).toContainEqual({
       scenario: "caching",
       check: "ttl",
@@ -27,18 +32,24 @@ test.each<CheckStatus>(["FAILURE", "WARNING"])(
 );
 
 test.each(headerScenarios)("%s is judged although the suite does not score it", (scenario) => {
-  const verdict = judge(replace(goodRun(), scenario, [check("h", "WARNING")]), required);
+  const verdict = judge(
+    replace(goodRun(), scenario, [check("h", "WARNING")]),
+    required,
+    modernExpectations,
+  );
   expect(complaints(verdict).map((finding) => finding.scenario)).toEqual([scenario]);
 });
 
 test("a scored scenario that did not run is a complaint", () => {
-  const verdict = judge(goodRun(), [...required, "tools-list"]);
+  const verdict = judge(goodRun(), [...required, "tools-list"], modernExpectations);
   expect(complaints(verdict).map((finding) => finding.scenario)).toEqual(["tools-list"]);
 });
 
 test("a check that is skipped without being expected to is a complaint", () => {
   const outcomes = replace(goodRun(), "caching", [check("x", "SUCCESS"), check("y", "SKIPPED")]);
-  expect(complaints(judge(outcomes, required)).map((finding) => finding.check)).toEqual(["y"]);
+  expect(
+    complaints(judge(outcomes, required, modernExpectations)).map((finding) => finding.check),
+  ).toEqual(["y"]);
 });
 
 test("a check that should be skipped and ran is a complaint, so the list can't go stale", () => {
@@ -47,21 +58,24 @@ test("a check that should be skipped and ran is a complaint, so the list can't g
     scenario,
     checks: checks.map((each) => (each.id === first ? check(first, "SUCCESS") : each)),
   }));
-  expect(complaints(judge(outcomes, required)).map(({ check: id }) => id)).toEqual([first]);
+  expect(
+    complaints(judge(outcomes, required, modernExpectations)).map(({ check: id }) => id),
+  ).toEqual([first]);
 });
 
 test("scenarios of extensions are listed with their reason and not judged", () => {
   const outcomes = [...goodRun(), { scenario: "tasks-lifecycle", checks: [check("t", "FAILURE")] }];
-  const verdict = judge(outcomes, required);
+  const verdict = judge(outcomes, required, modernExpectations);
   expect(complaints(verdict)).toEqual([]);
   expect(verdict.unjudged).toEqual([
     { scenario: "tasks-lifecycle", reason: expect.stringContaining("Tasks extension") },
   ]);
 });
 
-test("the pinned suite's frozen list has the 37 server scenarios of 2026-07-28", async () => {
-  const frozen = await requiredServerScenarios();
+test("the pinned suite's frozen lists have 37 server scenarios of 2026-07-28 and 30 of 2025-11-25", async () => {
+  const frozen = await requiredServerScenarios("2026-07-28");
   expect(frozen).toHaveLength(37);
+  expect(await requiredServerScenarios("2025-11-25")).toHaveLength(30);
   expect(frozen).toContain("server-stateless");
   expect(frozen).not.toContain("tools_call");
 });

@@ -12,7 +12,7 @@
  * 4. Being explained is not passing: each scenario has to pass unhurt in some pass.
  */
 import type { Cut } from "./clusterTarget.ts";
-import { expectedSkips, streamed, timeLimited } from "./expectations.ts";
+import { modernExpectations, streamed, timeLimited } from "./expectations.ts";
 import type { Kill } from "./killing.ts";
 import type { ScenarioOutcome, TimedOutcome } from "./suite.ts";
 import { complaintsOf, type Finding } from "./verdict.ts";
@@ -69,7 +69,7 @@ export function explain(
 function findingsOf(outcome: ScenarioOutcome): readonly Finding[] {
   const { scenario, checks } = outcome;
   const skips = checks
-    .filter(({ id, status }) => status === "SKIPPED" && !expectedSkips.has(id))
+    .filter(({ id, status }) => status === "SKIPPED" && !modernExpectations.expectedSkips.has(id))
     .map(({ id }) => ({ scenario, check: id, text: "skipped, and not expected to be" }));
   return [...complaintsOf(outcome), ...skips];
 }

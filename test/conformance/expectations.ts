@@ -5,18 +5,10 @@
  * stands here and runs: the list would otherwise hide what a later change breaks or gains.
  */
 
-/** Run by the suite without being scored; judged here like scored ones. */
-export const alsoJudged: readonly string[] = [
-  "http-header-validation",
-  "http-custom-header-server-validation",
-  "json-schema-2020-12",
-];
-
 const noListen =
   "the server declares neither listChanged nor subscribe, so subscriptions/listen is not served";
 
-/** Check ids that must be SKIPPED, each with the reason. */
-export const expectedSkips: ReadonlyMap<string, string> = new Map([
+const skips: ReadonlyMap<string, string> = new Map([
   ["sep-2575-server-sends-subscription-ack", noListen],
   ["sep-2575-server-tags-subscription-id", noListen],
   ["sep-2575-server-honors-notification-filter", noListen],
@@ -30,16 +22,43 @@ export const expectedSkips: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** Scenarios that no verdict is given on, by prefix, each with the reason. */
-export const notJudged: readonly { readonly prefix: string; readonly reason: string }[] = [
+const notJudged = [
   { prefix: "tasks-", reason: "the Tasks extension is not offered; the suite runs it unscored" },
 ];
 
-/** Scenarios that the requirement list does not hold, so the suite does not run them. */
-export const notRun: readonly { readonly name: string; readonly reason: string }[] = [
-  { name: "sep-2640-skills-* (3)", reason: "the Skills extension is not offered" },
-  { name: "scenarios of 2025-11-25", reason: "the legacy lane is not served" },
-];
+const notRun = [{ name: "sep-2640-skills-* (3)", reason: "the Skills extension is not offered" }];
+
+/** What is demanded of one revision. */
+export interface Expectations {
+  /** Run by the suite without being scored; judged here like scored ones. */
+  readonly alsoJudged: readonly string[];
+  /** Check ids that must be SKIPPED, each with the reason. */
+  readonly expectedSkips: ReadonlyMap<string, string>;
+  /** Scenarios that no verdict is given on, by prefix, each with the reason. */
+  readonly notJudged: readonly { readonly prefix: string; readonly reason: string }[];
+  /** Scenarios that the requirement list does not hold, so the suite does not run them. */
+  readonly notRun: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** Of the revision without a handshake. */
+export const modernExpectations: Expectations = {
+  alsoJudged: [
+    "http-header-validation",
+    "http-custom-header-server-validation",
+    "json-schema-2020-12",
+  ],
+  expectedSkips: skips,
+  notJudged,
+  notRun,
+};
+
+/** Of 2025-11-25: nothing is skipped. */
+export const legacyExpectations: Expectations = {
+  alsoJudged: ["json-schema-2020-12", "server-session-lifecycle", "server-sse-polling"],
+  expectedSkips: new Map(),
+  notJudged,
+  notRun,
+};
 
 /** The one check that warns when the elicitation tool is left at `effects: "once"` (docs/design.md 3.8). */
 export const warningWithoutRepeatable = {

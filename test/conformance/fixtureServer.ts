@@ -5,6 +5,7 @@
 import { defineServer, type Effects, type ServerDefinition } from "reprise";
 import { askingTools } from "./fixtureAsks.ts";
 import { prompts, resources, resourceTemplates } from "./fixtureContent.ts";
+import { legacyTools } from "./fixtureLegacy.ts";
 import { plainTools } from "./fixtureTools.ts";
 
 /** `elicitation` is the effects of the one tool that may be repeatable; undefined leaves it at its default. */
@@ -13,7 +14,7 @@ export function conformanceServer(elicitation: Effects | undefined): ServerDefin
     name: "reprise-conformance",
     version: "1.0.0",
     instructions: "Serves what the MCP conformance suite looks for.",
-    tools: [...plainTools, ...askingTools(elicitation)],
+    tools: [...plainTools, ...askingTools(elicitation), ...legacyTools],
     prompts,
     resources,
     resourceTemplates,

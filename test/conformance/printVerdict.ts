@@ -1,9 +1,9 @@
 /** How a verdict is shown: scenarios, skipped checks, what was not judged and not run. */
-import { expectedSkips, notRun } from "./expectations.ts";
 import type { Finding, Verdict } from "./verdict.ts";
 
 /** Prints the table of a verdict. */
 export function printVerdict(verdict: Verdict): void {
+  const { expectedSkips, notRun } = verdict.expectations;
   for (const { outcome, complaints: found } of verdict.scenarios) {
     const counts = new Map<string, number>();
     for (const { status } of outcome.checks) counts.set(status, (counts.get(status) ?? 0) + 1);

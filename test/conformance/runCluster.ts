@@ -8,23 +8,29 @@
  */
 import { type ClusterTarget, startClusterTarget } from "./clusterTarget.ts";
 import { type Explained, explain, type Pass } from "./disturbance.ts";
-import { alsoJudged } from "./expectations.ts";
+import { modernExpectations } from "./expectations.ts";
 import { type Kill, type Killing, startKilling } from "./killing.ts";
 import { describe, printVerdict } from "./printVerdict.ts";
 import type { LegCount } from "./runServer.ts";
 import { startSendAgain } from "./sendAgain.ts";
-import { requiredServerScenarios, revision, runServerSuite } from "./suite.ts";
+import { requiredServerScenarios, runServerSuite } from "./suite.ts";
 import { complaints, judge, type Verdict } from "./verdict.ts";
 
 /** A scenario that is hit in all of these is not just unlucky. */
 const mostPasses = 8;
 
+const revision = "2026-07-28";
+
 /** Runs the leg without any disturbance. */
 export async function runCluster(): Promise<LegCount> {
   console.log(`Server requirements of ${revision}, 3 fronts behind nginx, 2 workers`);
   return await withTarget(async (target, signal) => {
-    const required = await requiredServerScenarios();
-    const verdict = judge(await runServerSuite(target.cluster.url, signal), required);
+    const required = await requiredServerScenarios(revision);
+    const verdict = judge(
+      await runServerSuite(target.cluster.url, revision, signal),
+      required,
+      modernExpectations,
+    );
     printVerdict(verdict);
     const idle = await idleFronts(target);
     for (const name of idle) console.log(`  FAIL ${name} got no request`);
@@ -37,20 +43,25 @@ export async function runCluster(): Promise<LegCount> {
 export async function runClusterKilled(): Promise<LegCount> {
   console.log("The same while a front and a worker are killed every 3 s");
   return await withTarget(async (target, signal) => {
-    const required = await requiredServerScenarios();
-    const judged = [...required, ...alsoJudged];
+    const required = await requiredServerScenarios(revision);
+    const judged = [...required, ...modernExpectations.alsoJudged];
     const passes: Pass[] = [];
     const sendAgain = await startSendAgain(target.cluster.url);
     const killing = startKilling(target.cluster);
     const isShown = (): boolean =>
       allDied(target, killing) &&
-      complaints(judge(explain(passes, judged, killing.kills, target.cuts).best, required))
-        .length === 0;
+      complaints(
+        judge(
+          explain(passes, judged, killing.kills, target.cuts).best,
+          required,
+          modernExpectations,
+        ),
+      ).length === 0;
     try {
       do {
         const sentAgain = passes.length % 2 === 1;
         const { url } = sentAgain ? sendAgain : target.cluster;
-        passes.push({ sentAgain, outcomes: await runServerSuite(url, signal) });
+        passes.push({ sentAgain, outcomes: await runServerSuite(url, revision, signal) });
       } while (passes.length < 2 || (passes.length < mostPasses && !isShown()));
     } finally {
       await killing.stop();
@@ -58,7 +69,7 @@ export async function runClusterKilled(): Promise<LegCount> {
     }
     // What nginx said of the last kill may have come only now.
     const seen = explain(passes, judged, killing.kills, target.cuts);
-    const verdict = judge(seen.best, required);
+    const verdict = judge(seen.best, required, modernExpectations);
     printVerdict(verdict);
     printDisturbance(passes.length, killing.kills, target, seen);
     console.log(`  ${sendAgain.count} requests were sent again`);

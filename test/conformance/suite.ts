@@ -11,8 +11,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** The revision whose frozen requirement list is run. */
-export const revision = "2026-07-28";
+/** A revision with a frozen requirement list. */
+export type JudgedRevision = "2026-07-28" | "2025-11-25";
 
 export type CheckStatus = "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
 
@@ -43,7 +43,9 @@ const suiteTimeoutMs = 180_000;
 const statuses = new Set<string>(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]);
 
 /** Scenarios that a server must pass for the revision, in the suite's order. */
-export async function requiredServerScenarios(): Promise<readonly string[]> {
+export async function requiredServerScenarios(
+  revision: JudgedRevision,
+): Promise<readonly string[]> {
   const file = join(dirname(suiteEntry), "..", "requirements", `${revision}.yaml`);
   const lines = (await readFile(file, "utf8")).split("\n");
   const start = lines.indexOf("server:");
@@ -60,6 +62,7 @@ export async function requiredServerScenarios(): Promise<readonly string[]> {
 /** Runs the revision's server requirements against `url`; rejects when the suite itself breaks, or is aborted. */
 export async function runServerSuite(
   url: string,
+  revision: JudgedRevision,
   signal?: AbortSignal,
 ): Promise<readonly TimedOutcome[]> {
   const directory = await mkdtemp(join(tmpdir(), "reprise-conformance-"));

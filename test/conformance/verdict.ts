@@ -4,7 +4,7 @@
  * A judged scenario passes with no FAILURE and no WARNING. SKIPPED ids are compared with the expected list over
  * all judged scenarios, as one verdict of their own.
  */
-import { alsoJudged, expectedSkips, notJudged } from "./expectations.ts";
+import type { Expectations } from "./expectations.ts";
 import type { Check, ScenarioOutcome } from "./suite.ts";
 
 /** A finding that makes the leg fail. */
@@ -25,12 +25,17 @@ export interface Verdict {
   readonly skipped: readonly string[];
   readonly skipComplaints: readonly Finding[];
   readonly unjudged: readonly { readonly scenario: string; readonly reason: string }[];
+  readonly expectations: Expectations;
 }
 
-/** Judges `outcomes`; every name of `required` and of `alsoJudged` must be among them. */
-export function judge(outcomes: readonly ScenarioOutcome[], required: readonly string[]): Verdict {
+/** Judges `outcomes`; every name of `required` and of those also judged must be among them. */
+export function judge(
+  outcomes: readonly ScenarioOutcome[],
+  required: readonly string[],
+  expectations: Expectations,
+): Verdict {
   const byName = new Map(outcomes.map((outcome) => [outcome.scenario, outcome]));
-  const judged = [...required, ...alsoJudged];
+  const judged = [...required, ...expectations.alsoJudged];
   const scenarios = judged.map((scenario) => {
     const outcome = byName.get(scenario) ?? { scenario, checks: [] };
     return { outcome, complaints: complaintsOf(outcome) };
@@ -41,11 +46,12 @@ export function judge(outcomes: readonly ScenarioOutcome[], required: readonly s
   return {
     scenarios,
     skipped,
-    skipComplaints: compareSkips(skipped),
+    skipComplaints: compareSkips(skipped, expectations),
     unjudged: outcomes
       .map(({ scenario }) => scenario)
       .filter((scenario) => !judged.includes(scenario))
-      .map((scenario) => ({ scenario, reason: reasonOf(scenario) })),
+      .map((scenario) => ({ scenario, reason: reasonOf(scenario, expectations) })),
+    expectations,
   };
 }
 
@@ -66,7 +72,7 @@ export function complaintsOf({ scenario, checks }: ScenarioOutcome): Finding[] {
     .map(({ id, status, message }) => ({ scenario, check: id, text: `${status}: ${message}` }));
 }
 
-function compareSkips(skipped: readonly string[]): Finding[] {
+function compareSkips(skipped: readonly string[], { expectedSkips }: Expectations): Finding[] {
   const unexpected = skipped
     .filter((id) => !expectedSkips.has(id))
     .map((id) => ({
@@ -84,7 +90,7 @@ function compareSkips(skipped: readonly string[]): Finding[] {
   return [...unexpected, ...ran];
 }
 
-function reasonOf(scenario: string): string {
+function reasonOf(scenario: string, { notJudged }: Expectations): string {
   const known = notJudged.find(({ prefix }) => scenario.startsWith(prefix));
   return known?.reason ?? "in no list of this leg";
 }

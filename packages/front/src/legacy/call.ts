@@ -13,6 +13,7 @@
  */
 import { RepriseError } from "@reprise/errors";
 import {
+  elicitationCompleteNotification,
   type JsonValue,
   legacyErrorResponse,
   logNotification,
@@ -154,6 +155,13 @@ export class LegacyCall implements Ticked, RoundHost {
       this.#response?.nothing();
       this.#forget();
     }
+  }
+
+  /** The page of a URL ask is done. Only the client that was sent to it is told (MCP 2025-11-25, elicitation). */
+  elicitationCompleted(id: string): void {
+    const asks = Object.values(this.hold.record?.asks ?? {});
+    if (this.isOver || !asks.some((ask) => ask.elicitationId === id)) return;
+    this.send([elicitationCompleteNotification(id)]);
   }
 
   /** Lets the call go without a word (C4). */

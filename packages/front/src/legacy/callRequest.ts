@@ -77,6 +77,7 @@ export function runRequestOf(
         : { log: (level, data, logger) => ports.log(level, data, logger) }),
     },
     cancelled: ports.cancelled,
+    keepsHandler: true,
     isGone: false,
     onGone: () => never,
   };

@@ -88,7 +88,8 @@ export class LegacyLane {
 
   /** Closes the streams and says that this front drives nothing any more. Calls whose attempt runs still write its outcome. */
   async close(): Promise<void> {
-    const { ports, streams, resumed, notices } = this.#parts;
+    const { ports, streams, resumed, notices, endChanges } = this.#parts;
+    endChanges();
     streams.end();
     for (const reader of [...resumed.values()]) reader.end();
     for (const call of ports.calls.values()) call.release();

@@ -26,6 +26,8 @@ export interface LaneParts {
   readonly resumed: ResumedStreams;
   readonly notices: Notices;
   readonly requests: LegacyRequests;
+  /** Hears of the server's changes no more. */
+  readonly endChanges: () => void;
 }
 
 /** 144 bits, base64url: ids of sessions, streams and runs, and the name of a front. */
@@ -69,7 +71,6 @@ export function assembleLane(
         for (const call of calls.values()) if (call.session.id === sessionId) call.drop();
         for (const each of resumed.values()) if (each.session.id === sessionId) each.end();
       },
-      changed: (change) => streams.tell(change),
     },
     failed,
   );
@@ -85,9 +86,13 @@ export function assembleLane(
     },
   };
   const streams = new SessionStreams(records, ports);
-  const methodPorts = { catalog, records, pageSize, scopes, tellsChanges: true };
+  const endChanges = runtime.onChange((change) => {
+    if (change.kind !== "elicitationCompleted") streams.tell(change);
+    else for (const call of calls.values()) call.elicitationCompleted(change.id);
+  });
+  const methodPorts = { catalog, records, pageSize, scopes };
   return {
-    ...{ ports, records, streams, resumed, notices },
+    ...{ ports, records, streams, resumed, notices, endChanges },
     tokens: new SessionTokens(runtime.sealer, runtime.audience, clock),
     requests: new LegacyRequests(methodPorts, ports, randomId),
   };

@@ -40,8 +40,6 @@ export interface MethodPorts {
   readonly pageSize: number;
   /** Undefined where there are no tokens. */
   readonly scopes: ScopeRule | undefined;
-  /** Whether changes of lists and resources are told. */
-  readonly tellsChanges: boolean;
 }
 
 /** What a revision serves. */
@@ -63,19 +61,29 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
     method: string,
     member: string,
     kind: EntryKind,
-    entries: Catalog["tools"],
+    entriesNow: () => Catalog["tools"],
   ): void => {
-    const wires = lowerEntries(
-      kind,
-      entries.map(({ wire }) => wire),
-      revision,
-    );
-    const lowered = entries.map(({ handler }, place) => ({ handler, wire: wires[place] ?? {} }));
-    const byScope =
-      scopes !== undefined && entries.some(({ handler }) => handler.scopes.length > 0);
-    const { pageSize } = ports;
-    const list = new PrebuiltList(member, lowered, { pageSize, byScope, render: JSON.stringify });
-    methods.set(method, ({ params, caller }) => list.page(params["cursor"], caller));
+    const build = (entries: Catalog["tools"]): PrebuiltList => {
+      const wires = lowerEntries(
+        kind,
+        entries.map(({ wire }) => wire),
+        revision,
+      );
+      const lowered = entries.map(({ handler }, place) => ({ handler, wire: wires[place] ?? {} }));
+      const byScope = scopes !== undefined && entries.some(needsScope);
+      const { pageSize } = ports;
+      return new PrebuiltList(member, lowered, { pageSize, byScope, render: JSON.stringify });
+    };
+    // Tools are switched on and off: the catalog then has another array.
+    let entries = entriesNow();
+    let list = build(entries);
+    methods.set(method, ({ params, caller }) => {
+      if (entriesNow() !== entries) {
+        entries = entriesNow();
+        list = build(entries);
+      }
+      return list.page(params["cursor"], caller);
+    });
   };
 
   methods.set("ping", () => empty);
@@ -83,25 +91,24 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
     await records.change(session, logging(readSetLevel(params)));
     return empty;
   });
-  if (catalog.tools.length > 0) {
-    serveList("tools/list", "tools", "tool", catalog.tools);
+  if (catalog.hasTools) {
+    serveList("tools/list", "tools", "tool", () => catalog.tools);
     runs.add("tools/call");
   }
   if (catalog.prompts.length > 0) {
-    serveList("prompts/list", "prompts", "prompt", catalog.prompts);
+    serveList("prompts/list", "prompts", "prompt", () => catalog.prompts);
     runs.add("prompts/get");
   }
   if (servesResources(catalog)) {
-    const { resources, resourceTemplates } = catalog;
-    serveList("resources/list", "resources", "resource", resources);
+    serveList("resources/list", "resources", "resource", () => catalog.resources);
     serveList(
       "resources/templates/list",
       "resourceTemplates",
       "resourceTemplate",
-      resourceTemplates,
+      () => catalog.resourceTemplates,
     );
     runs.add("resources/read");
-    if (ports.tellsChanges) serveSubscriptions(methods, records, catalog);
+    serveSubscriptions(methods, records, catalog);
   }
   if (catalog.hasCompletions) {
     methods.set("completion/complete", async ({ params, caller, response }) => {
@@ -110,7 +117,7 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
     });
   }
   const { info, instructions } = catalog.server;
-  const server = { info, instructions, capabilities: capabilitiesOf(catalog, ports.tellsChanges) };
+  const server = { info, instructions, capabilities: capabilitiesOf(catalog) };
   return { initialize: JSON.stringify(initializeResult(server, revision)), methods, runs };
 }
 
@@ -134,11 +141,11 @@ function serveSubscriptions(
 }
 
 /** Only what is delivered is declared: prompts and resources are fixed at start, tools can be turned on and off. */
-function capabilitiesOf(catalog: Catalog, tellsChanges: boolean): JsonObject {
+function capabilitiesOf(catalog: Catalog): JsonObject {
   return {
-    ...(catalog.tools.length > 0 ? { tools: tellsChanges ? { listChanged: true } : {} } : {}),
+    ...(catalog.hasTools ? { tools: { listChanged: true } } : {}),
     ...(catalog.prompts.length > 0 ? { prompts: {} } : {}),
-    ...(servesResources(catalog) ? { resources: tellsChanges ? { subscribe: true } : {} } : {}),
+    ...(servesResources(catalog) ? { resources: { subscribe: true } } : {}),
     ...(catalog.hasCompletions ? { completions: {} } : {}),
     logging: {},
   };
@@ -146,4 +153,8 @@ function capabilitiesOf(catalog: Catalog, tellsChanges: boolean): JsonObject {
 
 function servesResources({ resources, resourceTemplates }: Catalog): boolean {
   return resources.length > 0 || resourceTemplates.length > 0;
+}
+
+function needsScope({ handler }: Catalog["tools"][number]): boolean {
+  return handler.scopes.length > 0;
 }

@@ -6,21 +6,18 @@
  * | `front-<id>` | the id of a call                        | that front looks at the call's record   |
  * | `calls`      | `{"cancel": <call id>, "reason": ...}`  | who drives a call without a record      |
  * | `sessions`   | the id of a session that has ended      | who holds streams or calls of it        |
- * | `changes`    | what the server's author changed        | who holds streams of sessions           |
  *
  * Every notice may be lost. All but the second only hasten what a later look at a record finds anyway; a call without a
  * record whose cancellation is lost goes on, which the protocol allows.
  */
 import { isJsonObject, type JsonValue } from "@reprise/protocol";
 import type { SharedRecords } from "@reprise/runtime";
-import type { ServerChange } from "./sessionStreams.ts";
 
 /** Who reacts to notices. */
 export interface NoticeListener {
   look(callId: string): void;
   cancel(callId: string, reason: string | undefined): void;
   sessionEnded(sessionId: string): void;
-  changed(change: ServerChange): void;
 }
 
 /** Sends and hears notices for one front. */
@@ -82,10 +79,6 @@ export class Notices {
       if (typeof callId !== "string") return;
       listener.cancel(callId, typeof reason === "string" ? reason : undefined);
     });
-    await this.#hear("changes", (notice) => {
-      const change = changeOf(notice);
-      if (change !== undefined) listener.changed(change);
-    });
   }
 
   async #hear(channel: string, heard: (notice: string) => void): Promise<void> {
@@ -95,16 +88,6 @@ export class Notices {
   #publish(channel: string, notice: string): void {
     this.#shared.publish(channel, notice).catch(this.#failed);
   }
-}
-
-function changeOf(notice: string): ServerChange | undefined {
-  const change = parsed(notice);
-  const uri = change?.["uri"];
-  if (change?.["kind"] === "toolsChanged") return { kind: "list", list: "tools" };
-  if (change?.["kind"] === "resourceUpdated" && typeof uri === "string") {
-    return { kind: "resource", uri };
-  }
-  return undefined;
 }
 
 /** Another release's notice may be anything. */

@@ -40,10 +40,11 @@ export interface AskPlan {
   readonly refused: Readonly<Record<string, ClientError>>;
 }
 
-/** Plans a round. */
+/** Plans a round. `elicitationIds` has the stable ids of URL asks, by key. */
 export function planAsks(
   before: AsksBefore,
   inputRequests: Readonly<Record<string, JsonObject>>,
+  elicitationIds: Readonly<Record<string, string>>,
 ): AskPlan {
   const { callId, revision, given, unsent } = before;
   const open = Object.entries(before.asks).filter(([id]) => !given.has(id));
@@ -54,7 +55,7 @@ export function planAsks(
   for (const [key, wire] of Object.entries(inputRequests)) {
     // The runtime makes these, in this shape.
     const ask = wire as unknown as AskWire;
-    const elicitationId = elicitationIdOf(ask, callId, key);
+    const elicitationId = elicitationIds[key];
     const lowered = lowerAsk(ask, revision, elicitationId);
     if (lowered.kind === "refused") {
       refused[key] = lowered.error;
@@ -88,13 +89,6 @@ export function planAsks(
       ...messages,
     ],
   };
-}
-
-/** The stable id of a URL ask: the runtime's where it gives one, else one that is the same in every round. */
-function elicitationIdOf(ask: AskWire, callId: string, key: string): string | undefined {
-  if (ask.params?.["mode"] !== "url") return undefined;
-  const given = ask.params["elicitationId"];
-  return typeof given === "string" ? given : askIdOf(callId, key, 0);
 }
 
 /** Notifications that withdraw questions. */

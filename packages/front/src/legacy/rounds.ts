@@ -161,6 +161,7 @@ export class Rounds {
     const plan = planAsks(
       { ...before, given: this.#given, unsent: this.#unsent },
       reply.inputRequests,
+      reply.elicitationIds ?? {},
     );
     this.#checkProgress(plan.refused);
     this.#count(Object.keys(plan.asks).length);

@@ -6,21 +6,17 @@
  * silent: a client whose stream were closed would open it again, and two would take turns for ever. When the speaker is
  * gone, the next one that has something to say takes its place.
  */
-import {
-  type ChangedList,
-  listChangedNotification,
-  resourceUpdatedNotification,
-} from "@reprise/protocol";
+import { listChangedNotification, resourceUpdatedNotification } from "@reprise/protocol";
 import type { CallPorts } from "./callPorts.ts";
 import type { EventStream } from "./eventStream.ts";
 import { type SessionRecord, type SessionRecords, silent, speaking } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
 import type { Ticked } from "./wheel.ts";
 
-/** What may be told: a list changed, or a resource. */
+/** What is told: another list of tools, or a resource's new contents. */
 export type ServerChange =
-  | { readonly kind: "list"; readonly list: ChangedList }
-  | { readonly kind: "resource"; readonly uri: string };
+  | { readonly kind: "toolsChanged" }
+  | { readonly kind: "resourceUpdated"; readonly uri: string };
 
 /** The session streams of this front. */
 export class SessionStreams {
@@ -129,6 +125,6 @@ function messageOf(
   change: ServerChange,
   { subscriptions = [] }: SessionRecord,
 ): string | undefined {
-  if (change.kind === "list") return listChangedNotification(change.list);
+  if (change.kind === "toolsChanged") return listChangedNotification("tools");
   return subscriptions.includes(change.uri) ? resourceUpdatedNotification(change.uri) : undefined;
 }

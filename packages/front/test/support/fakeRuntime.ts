@@ -80,6 +80,8 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
     },
     findCompletion: (_ref, argument) => completions?.[argument],
     hasCompletions: completions !== undefined,
+    hasTools: tools.length > 0,
+    queues: [],
   };
   return {
     catalog,
@@ -96,6 +98,11 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
       return { kind: "unknown" };
     },
     cancelled,
+    ready: Promise.resolve(),
+    onChange: () => () => undefined,
+    elicitations: { complete: async () => true },
+    tools: { enable: async () => undefined, disable: async () => undefined },
+    async resourceUpdated() {},
     async health() {
       return parts.health ?? { ok: true };
     },
