@@ -69,6 +69,7 @@ const rows = {
   RUN_CANCELLED: [-31017, 200, false, "The run was cancelled.", "Start the call anew if it is still wanted."],
   ANSWER_OVERDUE: [-31023, 200, false, "A question of a call with a session was not answered while it could be.", "Start the call anew if it is still wanted."],
   CLIENT_CANNOT_ANSWER: [-31018, 200, false, "The client cannot be asked this question.", "Use a client that can."],
+  ELICITATION_REFUSED: [-31024, 200, false, "A page completed a URL ask that is unknown, over or another person's.", "Complete the id that ctx.elicitUrl gave, as the person who was asked, while the question is open."],
   INVALID_IDEMPOTENCY_KEY: [-32602, 200, false, "The client's idempotency key is too short, too long or no string.", "Send 22 to 512 characters of at least 128 random bits."],
 
   // The author: programming errors found at start or during an attempt.

@@ -74,6 +74,8 @@ export interface AnswerTaken {
   readonly answer: JsonValue;
   /** The client answered with an error. A release that does not know it finds the null unusable and goes no further. */
   readonly error?: ClientError;
+  /** Of a URL ask that the person accepted: whether its page was completed, and with what. */
+  readonly page?: { readonly completed: boolean; readonly data?: JsonValue };
   readonly at: number;
 }
 

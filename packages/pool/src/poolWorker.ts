@@ -9,7 +9,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { RepriseError } from "@reprise/errors";
 import {
-  type Catalog,
   type Executor,
   type Logger,
   type RemoteCall,
@@ -80,7 +79,7 @@ export async function startWorker(options: WorkerOptions): Promise<PoolWorker> {
       throw new RangeError(`${name} is ${value}; give a whole number of at least 1`);
     }
   }
-  const names = options.queues ?? queuesOf(options.runtime.catalog);
+  const names = options.queues ?? options.runtime.catalog.queues;
   for (const name of names) checkName("queue", name);
   const settings = { ...options, concurrency, leaseMs, queueOptions, queues: names };
   const worker = new RunningWorker(settings);
@@ -241,11 +240,4 @@ class RunningWorker implements PoolWorker {
 /** A Cluster's client is never more than `connect`. */
 function isConnected({ status }: PoolRedis): boolean {
   return status === "ready" || status === "connect";
-}
-
-/** The queues that a definition's handlers name. */
-function queuesOf(catalog: Catalog): readonly string[] {
-  const { tools, prompts, resources, resourceTemplates } = catalog;
-  const handlers = [...tools, ...prompts, ...resources, ...resourceTemplates];
-  return [...new Set(handlers.map(({ handler }) => handler.queue))].sort();
 }

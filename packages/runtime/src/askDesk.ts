@@ -4,13 +4,15 @@
  * Q1 An answer is used only for the exact question that it was given to (docs/design.md 3.5).
  * Q2 A question whose capability the client did not declare ends the attempt before anything of that round is sent (8.3).
  * Q3 A question that changes twice in a row under one key, without a deploy, is an error: the person would be asked for ever.
+ * Q4 A page that is not completed is asked for again under the same digest, at most MAX_UNFINISHED times.
  */
 import { RepriseError } from "@reprise/errors";
 import type { AnswerTaken } from "@reprise/journal";
 import { missingCapabilities } from "@reprise/protocol";
-import { type Ask, isDeclined } from "./asks.ts";
+import { type Ask, type AskedPage, isDeclined, stillWaiting } from "./asks.ts";
 import type { AttemptStart } from "./attemptStart.ts";
 import { askDigest } from "./digest.ts";
+import type { Elicitations, PageData } from "./elicitations.ts";
 import type { BroughtAnswer, PendingAsk } from "./runRecord.ts";
 
 /** What the desk tells the attempt. */
@@ -19,12 +21,19 @@ export interface AskDeskEvents {
   lacks(error: RepriseError): void;
   /** The first question passed the capability check. */
   readonly checked: (() => void) | undefined;
+  /** What the page of a URL ask said. */
+  readonly completed: Elicitations["completed"];
 }
+
+/** How many times a URL ask that was accepted and not completed is asked again. */
+const MAX_UNFINISHED = 5;
 
 /** One attempt's desk. */
 export class AskDesk {
   #start: AttemptStart;
   readonly #events: AskDeskEvents;
+  /** Keys of URL asks that were accepted in this attempt, and whose pages are not completed. */
+  readonly #unfinished = new Set<string>();
   #refusalTaken = false;
   #hasAsked = false;
 
@@ -37,6 +46,7 @@ export class AskDesk {
   goOn(start: AttemptStart): void {
     this.#start = start;
     this.#hasAsked = false;
+    this.#unfinished.clear();
   }
 
   /** Whether the handler received a refusal: a declined, cancelled or negative answer. */
@@ -87,17 +97,39 @@ export class AskDesk {
     if (refuses) this.#refusalTaken = true;
   }
 
+  /** What the page said; undefined when it is not completed after its `waitMs`, or `signal` aborts. Never rejects. */
+  pageOf({ id, waitMs }: AskedPage, signal: AbortSignal): Promise<PageData | undefined> {
+    return this.#events.completed(id, waitMs, signal);
+  }
+
+  /** A page was not completed in time: true when its question is to be asked again (Q4). */
+  isToBeAskedAgain(ask: Ask<unknown>): boolean {
+    if (this.#unfinishedOf(ask) >= MAX_UNFINISHED) return false;
+    this.#unfinished.add(ask.key);
+    return true;
+  }
+
   /** The question as it is recorded while it is open. */
   pendingAsk(ask: Ask<unknown>): PendingAsk {
+    const { key, question, page, text } = ask;
+    const unfinished = this.#unfinishedOf(ask) + (this.#unfinished.has(key) ? 1 : 0);
     return {
-      key: ask.key,
-      question: ask.question,
+      key,
+      question,
       asked: this.askedAs(ask),
-      wire: ask.wire,
-      text: ask.text,
+      wire: unfinished === 0 ? ask.wire : stillWaiting(ask.wire),
+      text,
       changes: this.#changesOf(ask),
-      unfinished: 0,
+      unfinished,
+      ...(page && { elicitation: { id: page.id, completable: page.completable } }),
     };
+  }
+
+  /** In earlier rounds, of this very question. */
+  #unfinishedOf(ask: Ask<unknown>): number {
+    const before = this.#pendingOf(ask.key);
+    // A sealed state leaves out what is 0.
+    return before?.question === ask.question ? (before.unfinished ?? 0) : 0;
   }
 
   #pendingOf(key: string): PendingAsk | undefined {

@@ -6,7 +6,13 @@
  * question's digest is compared first.
  */
 import { RepriseError } from "@reprise/errors";
-import { type ClientError, isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
+import {
+  type AnswerTaken,
+  type ClientError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "@reprise/journal";
 import {
   type AskWire,
   elicitFormRequest,
@@ -14,7 +20,13 @@ import {
   rootsRequest,
   sampleRequest,
 } from "@reprise/protocol";
-import type { ElicitOutcome, Root, SampleParams, SampleResult } from "./contextTypes.ts";
+import type {
+  ElicitOutcome,
+  ElicitUrlOutcome,
+  Root,
+  SampleParams,
+  SampleResult,
+} from "./contextTypes.ts";
 import { canonicalJson, digestOf, sha256 } from "./digest.ts";
 import type { Form } from "./form.ts";
 import { memberOf } from "./schema.ts";
@@ -26,6 +38,16 @@ const USER_REJECTED = -1;
 /** The kind of an ask; also the key that one ask of the kind may have by default. */
 export type AskKind = "confirm" | "elicit" | "elicitUrl" | "sample" | "listRoots";
 
+/** The page of a URL ask. */
+export interface AskedPage {
+  /** Stable for the ask; what completes it. */
+  readonly id: string;
+  /** Whether the URL was made with the id: nobody can complete another one. */
+  readonly completable: boolean;
+  /** How long an accept waits for the page. */
+  readonly waitMs: number;
+}
+
 /** One question, and how its answer is read. */
 export interface Ask<T> {
   readonly kind: AskKind;
@@ -35,9 +57,12 @@ export interface Ask<T> {
   readonly question: string;
   /** What a person reads, for errors that show questions. */
   readonly text: string;
-  /** The answer as a value; undefined when it can't be used. */
+  /** Of a URL ask: the page that goes with it. */
+  readonly page?: AskedPage;
+  /** The answer as a value; undefined when it can't be used. @param page of a URL ask: what became of its page */
   read(
     answer: JsonValue,
+    page?: AnswerTaken["page"],
   ): Promise<{ readonly value: T } | undefined> | { readonly value: T } | undefined;
   /** Whether the answer says no. */
   refused(answer: JsonValue): boolean;
@@ -149,19 +174,39 @@ export function elicitAsk(key: string, message: string, form: Form): Ask<ElicitO
 }
 
 /** A page to visit. */
-export function elicitUrlAsk(key: string, message: string, url: string): Ask<Action> {
+export function elicitUrlAsk(
+  key: string,
+  message: string,
+  url: string,
+  page: AskedPage,
+): Ask<ElicitUrlOutcome> {
   refuseUnsafeUrl(url, key);
-  return ask(
+  const asked = ask<ElicitUrlOutcome>(
     "elicitUrl",
     key,
     elicitUrlRequest(message, url),
     `${message} ${url}`,
-    (answer) => {
+    (answer, done) => {
       const action = actionOf(answer);
-      return action === undefined ? undefined : { value: action };
+      if (action === undefined) return undefined;
+      if (action !== "accept") return { value: { action } };
+      return { value: { action, ...(done ?? { completed: false }) } };
     },
     (answer) => actionOf(answer) !== "accept",
   );
+  return { ...asked, page };
+}
+
+/** Whether the person agreed to visit the page. */
+export function isAccept(answer: JsonValue): boolean {
+  return actionOf(answer) === "accept";
+}
+
+/** The same URL ask in words for somebody who has agreed to it already. */
+export function stillWaiting({ method, params }: AskWire): AskWire {
+  const words = params?.["message"];
+  const message = `${typeof words === "string" ? words : ""} (Still waiting for the page to be completed.)`;
+  return { method, params: { ...params, message } };
 }
 
 const loopback = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

@@ -66,6 +66,7 @@ export class AttemptParts {
     this.#desk ??= new AskDesk(this.#start, {
       lacks: (error) => this.#events.lacks(error),
       checked: () => this.#ports.asksChecked?.(),
+      completed: (id, waitMs, signal) => this.#ports.elicitations.completed(id, waitMs, signal),
     });
     return this.#desk;
   }

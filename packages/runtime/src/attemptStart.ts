@@ -3,6 +3,7 @@
  */
 import type { Entry, ScheduleTurn } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
+import type { Elicitations } from "./elicitations.ts";
 import type { Logger } from "./logger.ts";
 import type { FactSink } from "./recorder.ts";
 import type { BroughtAnswer, PendingAsk, RunHead, StepMark } from "./runRecord.ts";
@@ -49,6 +50,7 @@ export interface AttemptPorts {
   readonly turn: ScheduleTurn;
   readonly log: Logger;
   readonly sink: FactSink;
+  readonly elicitations: Elicitations;
   /** Longest silence of a handler while entries are undelivered. */
   readonly replayStallMs: number;
   /** How long an ended handler may take to clean up. */

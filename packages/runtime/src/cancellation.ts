@@ -6,7 +6,7 @@
 import { isRepriseError } from "@reprise/errors";
 import { pause } from "./clock.ts";
 import type { EngineDeps } from "./engineDeps.ts";
-import type { RunRequest } from "./runtimeTypes.ts";
+import type { CancelOptions, CancelOutcome, RunRequest } from "./runtimeTypes.ts";
 import type { RunStore } from "./storePort.ts";
 
 const RETRY_PAUSE_MS = 100;
@@ -23,6 +23,23 @@ export function onCancelled(
   }
   cancelled.addEventListener("abort", listener, { once: true });
   return () => cancelled.removeEventListener("abort", listener);
+}
+
+/** Ends a recorded run, for `Runtime.cancel`. @throws RepriseError STORE_UNAVAILABLE */
+export async function cancelRun(
+  store: RunStore,
+  runId: string,
+  { principal, reason }: CancelOptions,
+): Promise<CancelOutcome> {
+  const reply = await store.cancel({ runId, principal, reason });
+  switch (reply.tag) {
+    case "CANCELLED":
+      return { kind: "cancelled", round: reply.round };
+    case "ENDED":
+      return { kind: "ended", round: reply.round, status: reply.status };
+    case "LOST":
+      return { kind: "unknown" };
+  }
 }
 
 /** Ends the recorded run of a request; tried again for a lease's time while the store is away. Never rejects. */

@@ -89,7 +89,13 @@ export function compileServer(definition: ServerDefinition): Catalog {
       return known !== undefined && Object.hasOwn(known, argument) ? known[argument] : undefined;
     },
     hasCompletions: completions.size > 0,
+    hasTools: tools.length > 0,
+    queues: queuesOf([...tools, ...prompts, ...resources, ...templates]),
   };
+}
+
+function queuesOf(all: readonly { readonly handler: RunnableHandler }[]): readonly string[] {
+  return [...new Set(all.map(({ handler }) => handler.queue))].sort();
 }
 
 function serverInfo(definition: ServerDefinition, version: string): JsonObject {

@@ -19,6 +19,7 @@ import type { Attempt } from "./attempt.ts";
 import type {
   Context,
   ElicitOutcome,
+  ElicitUrlOptions,
   ElicitUrlOutcome,
   Root,
   SampleResult,
@@ -204,17 +205,15 @@ function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
       ),
     elicitUrl: (message, url, options = {}) =>
       guarded(() => {
-        const make = (key: string): ReturnType<typeof elicitUrlAsk> => {
-          const id = sha256(JSON.stringify(["elicitation", facts.runId(), key]));
-          return elicitUrlAsk(key, message, typeof url === "function" ? url({ id }) : url);
+        const waitMs = pageWaitOf(options);
+        const make = (key: string): Ask<ElicitUrlOutcome> => {
+          // From the seed: a run's id is told to more than the one who is asked.
+          const id = sha256(JSON.stringify(["elicitation", facts.seed(), key]));
+          const completable = typeof url === "function";
+          const page = { id, completable, waitMs };
+          return elicitUrlAsk(key, message, completable ? url({ id }) : url, page);
         };
-        const answered = askFor("elicitUrl", make, options.key);
-        return quiet(
-          answered.then(
-            (action): ElicitUrlOutcome =>
-              action === "accept" ? { action, completed: false } : { action },
-          ),
-        );
+        return askFor("elicitUrl", make, options.key);
       }),
     sample: (params, options = {}) =>
       guarded(
@@ -279,6 +278,18 @@ function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
       return result;
     },
   };
+}
+
+/** How long an accept waits when the author says nothing. */
+const PAGE_WAIT_MS = 20_000;
+/** Below the time after which clients give a request up. */
+const MAX_PAGE_WAIT_MS = 45_000;
+
+function pageWaitOf({ waitMs = PAGE_WAIT_MS }: ElicitUrlOptions): number {
+  if (Number.isFinite(waitMs) && waitMs >= 0 && waitMs <= MAX_PAGE_WAIT_MS) return waitMs;
+  throw new RangeError(
+    `elicitUrl: waitMs is ${waitMs}; give 0 to ${MAX_PAGE_WAIT_MS} milliseconds`,
+  );
 }
 
 function requestStep<T>(

@@ -73,7 +73,11 @@ export interface ElicitOptions extends AskOptions {
 
 /** Options of `ctx.elicitUrl`. */
 export interface ElicitUrlOptions extends AskOptions {
-  /** How long an accept waits for the page's completion before it is asked again. Default 20000. */
+  /**
+   * How long an accept waits for the page's completion before it is asked again, at most 5 times; then `completed` is false.
+   * Default 20000; at most 45000. Means nothing with a URL that was made without the id: nobody could complete it, and an accept
+   * is taken at once.
+   */
   readonly waitMs?: number;
 }
 
@@ -142,7 +146,12 @@ export interface Context {
     schema: S,
     options?: ElicitOptions,
   ): Promise<ElicitOutcome<OutputOf<S>>>;
-  /** Sends the person to a page. https only, loopback excepted; no user and password in the URL. */
+  /**
+   * Sends the person to a page. https only, loopback excepted; no user and password in the URL. With a function, the URL gets
+   * the ask's id (43 characters of `A-Z a-z 0-9 _ -`, the same on every attempt), and the page calls
+   * `server.elicitations.complete(id, {principal, data})` when the person is done. Without auth the URL is all that tells
+   * people apart.
+   */
   elicitUrl(
     message: string,
     url: string | ((ask: { readonly id: string }) => string),

@@ -8,6 +8,7 @@ import type { JsonObject } from "@reprise/journal";
 import type { Caller } from "./caller.ts";
 import type { Context } from "./contextTypes.ts";
 import type { AnySchema, OutputOf } from "./schemaTypes.ts";
+import { controlled, type Server } from "./served.ts";
 import type {
   ContentAnnotations,
   ContentBlock,
@@ -195,7 +196,10 @@ export function resourceTemplate(
   return definition;
 }
 
-/** Declares a server. */
-export function defineServer(definition: ServerDefinition): ServerDefinition {
-  return definition;
+/**
+ * Declares a server. What it returns is to be served as it is, and can be spoken to then: `server.elicitations.complete`,
+ * `server.tools.enable` and `disable`, `server.resourceUpdated`.
+ */
+export function defineServer(definition: ServerDefinition): Server {
+  return controlled(definition);
 }

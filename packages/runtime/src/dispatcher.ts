@@ -60,6 +60,7 @@ export type CallReply =
       readonly kind: "input_required";
       readonly inputRequests: Readonly<Record<string, JsonObject>>;
       readonly requestState: string;
+      readonly elicitationIds?: Readonly<Record<string, string>>;
       readonly runId?: string;
       readonly answerBeforeMs: number;
     }

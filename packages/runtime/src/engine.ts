@@ -7,11 +7,14 @@
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { immediateTurns, type ScheduleTurn } from "@reprise/journal";
 import { comparable, readAnswers, withClientErrors } from "./answers.ts";
+import { cancelRun } from "./cancellation.ts";
+import { type Change, Changes } from "./changes.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
 import type { CallReply, Dispatcher, Executor, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
 import { durationMs } from "./duration.ts";
+import { Elicitations } from "./elicitations.ts";
 import { drained, type EngineDeps, runnable } from "./engineDeps.ts";
 import { LiveSet } from "./liveSet.ts";
 import { type Logger, silentLogger } from "./logger.ts";
@@ -31,11 +34,13 @@ import type {
   RunRequest,
   Runtime,
 } from "./runtimeTypes.ts";
+import { attach } from "./served.ts";
 import type { SharedRecords } from "./sharedRecords.ts";
 import { type RepeatableState, type StateSealer, StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
 import { guardUnhandledSuspensions } from "./suspension.ts";
 import { Sweeper } from "./sweep.ts";
+import { ToolSwitches } from "./toolSwitches.ts";
 import { executeCall, executeQueued } from "./work.ts";
 
 /** Options of `createRuntime`. */
@@ -76,6 +81,8 @@ export interface RuntimeOptions {
   readonly sweep?: boolean;
   readonly clock?: Clock;
   readonly turn?: ScheduleTurn;
+  /** Text of at least 128 random bits, of `A-Z a-z 0-9 _ -`: ids, tokens, seeds. For simulations that repeat. Default: random. */
+  readonly random?: () => string;
   readonly logger?: Logger;
 }
 
@@ -102,6 +109,11 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const store = options.store === "none" ? undefined : options.store;
   if (store === undefined) requireNoKeys(options.server);
   const draining = { isSet: false };
+  const shared = options.shared ?? createProcessRecords(() => clock.now());
+  const changes = new Changes(shared, clock, log);
+  const isAlone = options.shared === undefined;
+  const parts = { catalog, shared, changes, clock, log, audience, isAlone };
+  const switches = new ToolSwitches(parts);
   const deps: EngineDeps = {
     catalog,
     store,
@@ -111,6 +123,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     turn: options.turn ?? immediateTurns,
     log,
     audience,
+    elicitations: new Elicitations(shared, changes, clock, log),
     requestStateLifetimeMs: durationMs(
       options.requestStateLifetime ?? "24h",
       "requestStateLifetime",
@@ -118,7 +131,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     replayStallMs: settings.replayStallMs,
     settleGraceMs: settings.settleGraceMs,
     joinTimeoutMs: settings.joinTimeoutMs,
-    random: randomText,
+    random: options.random ?? randomText,
     isDraining: () => draining.isSet,
     attempts: new LiveSet(),
     resting: new RestingAttempts(clock),
@@ -129,8 +142,17 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const sweeper =
     store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
   sweeper?.start();
-  const shared = options.shared ?? createProcessRecords(() => clock.now());
-  return new Engine(deps, settings, limiter, sweeper, draining, shared, options.sealer);
+  const beside = { shared, changes, switches };
+  const engine = new Engine(deps, settings, limiter, sweeper, draining, beside, options.sealer);
+  engine.attachTo(options.server);
+  return engine;
+}
+
+/** What an engine has besides runs. */
+interface Beside {
+  readonly shared: SharedRecords;
+  readonly changes: Changes;
+  readonly switches: ToolSwitches;
 }
 
 class Engine implements Runtime, Executor {
@@ -138,6 +160,11 @@ class Engine implements Runtime, Executor {
   readonly shared: SharedRecords;
   readonly sealer: StateSealer;
   readonly audience: string;
+  readonly elicitations: Runtime["elicitations"];
+  readonly tools: Runtime["tools"];
+  readonly ready: Promise<void>;
+  readonly #beside: Beside;
+  #detach: () => void = () => undefined;
   readonly #deps: EngineDeps;
   readonly #settings: typeof defaults;
   readonly #limiter: RateLimiter | undefined;
@@ -152,10 +179,15 @@ class Engine implements Runtime, Executor {
     limiter: RateLimiter | undefined,
     sweeper: Sweeper | undefined,
     draining: { isSet: boolean },
-    shared: SharedRecords,
+    beside: Beside,
     sealer: StateSealer,
   ) {
-    this.catalog = deps.catalog;
+    const { shared, switches } = beside;
+    this.catalog = switches.catalog;
+    this.tools = switches;
+    this.elicitations = deps.elicitations;
+    this.ready = switches.start();
+    this.#beside = beside;
     this.shared = shared;
     this.sealer = sealer;
     this.audience = deps.audience;
@@ -207,20 +239,34 @@ class Engine implements Runtime, Executor {
     }
   }
 
+  /** From now on the author's code reaches it through the definition. */
+  attachTo(server: ServerDefinition): void {
+    this.#detach = attach(server, this);
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    const { changes, switches } = this.#beside;
+    // Not by the notice: whoever lists the tools then must see the new list.
+    const stopSwitched = switches.onChange(() => listener({ kind: "toolsChanged" }));
+    const stopTold = changes.onChange((change) => {
+      if (change.kind !== "toolsChanged") listener(change);
+    });
+    return () => {
+      stopSwitched();
+      stopTold();
+    };
+  }
+
+  resourceUpdated(uri: string): Promise<void> {
+    return this.#beside.changes.resourceUpdated(uri);
+  }
+
   async cancel(runId: string, options: CancelOptions = {}): Promise<CancelOutcome> {
     const { store, resting } = this.#deps;
     if (store === undefined) return { kind: "unknown" };
-    const { principal, reason } = options;
-    const reply = await store.cancel({ runId, principal, reason });
-    switch (reply.tag) {
-      case "CANCELLED":
-        resting.drop(runId);
-        return { kind: "cancelled", round: reply.round };
-      case "ENDED":
-        return { kind: "ended", round: reply.round, status: reply.status };
-      case "LOST":
-        return { kind: "unknown" };
-    }
+    const outcome = await cancelRun(store, runId, options);
+    if (outcome.kind === "cancelled") resting.drop(runId);
+    return outcome;
   }
 
   async health(): Promise<{ readonly ok: boolean; readonly reason?: string }> {
@@ -299,8 +345,10 @@ class Engine implements Runtime, Executor {
   async #close(): Promise<void> {
     const { attempts, clock, store } = this.#deps;
     this.#draining.isSet = true;
+    this.#detach();
     this.#sweeper?.close();
     this.#deps.resting.close();
+    this.#beside.switches.close();
     const handover = clock.monotonic() + this.#settings.drainTimeoutMs;
     while (attempts.size > 0 && clock.monotonic() < handover) await tick(clock);
     for (const attempt of attempts.members()) attempt.stop(drained());
@@ -308,6 +356,8 @@ class Engine implements Runtime, Executor {
     // Requests as well: a claim that is on its way is given back, which needs the store.
     const isBusy = (): boolean => attempts.size > 0 || this.#executing > 0;
     while (isBusy() && clock.monotonic() < forced) await tick(clock);
+    // After the last attempt: one may wait for a page.
+    this.#beside.changes.close();
     await store?.close();
   }
 }

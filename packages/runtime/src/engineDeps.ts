@@ -7,6 +7,7 @@ import type { Attempt } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { Elicitations } from "./elicitations.ts";
 import type { LiveMember, LiveSet } from "./liveSet.ts";
 import type { Logger } from "./logger.ts";
 import type { RestingAttempts } from "./restingAttempts.ts";
@@ -30,6 +31,7 @@ export interface EngineDeps {
   readonly turn: ScheduleTurn;
   readonly log: Logger;
   readonly audience: string;
+  readonly elicitations: Elicitations;
   readonly requestStateLifetimeMs: number;
   readonly replayStallMs: number;
   readonly settleGraceMs: number;

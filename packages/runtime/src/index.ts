@@ -1,5 +1,6 @@
 export type { Caller, ClientIdentity } from "./caller.ts";
 export { anonymous } from "./caller.ts";
+export type { Change } from "./changes.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
 export type {
@@ -47,6 +48,7 @@ export type {
   Sender,
 } from "./dispatcher.ts";
 export { durationMs } from "./duration.ts";
+export type { Completion, ElicitationCompleter } from "./elicitations.ts";
 export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";
 export type { LiveMember } from "./liveSet.ts";
@@ -98,6 +100,7 @@ export type {
   SchemaIssue,
   StandardSchema,
 } from "./schemaTypes.ts";
+export type { Server, ServerControls } from "./served.ts";
 export type {
   LogItem,
   LogLimits,
@@ -146,6 +149,7 @@ export type {
   TransitionReply,
 } from "./storePort.ts";
 export { isSuspension } from "./suspension.ts";
+export type { ToolSwitch } from "./toolSwitches.ts";
 export { cancel } from "./transitions/cancel.ts";
 export { claimKnown, claimRound } from "./transitions/claim.ts";
 export { createRun } from "./transitions/create.ts";

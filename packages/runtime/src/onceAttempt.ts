@@ -95,6 +95,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     turn: deps.turn,
     log: deps.log,
     sink,
+    elicitations: deps.elicitations,
     replayStallMs: deps.replayStallMs,
     settleGraceMs: deps.settleGraceMs,
     timeoutMs: handler.timeoutMs,

@@ -12,7 +12,7 @@ import {
   type Operation,
 } from "@reprise/journal";
 import type { AskDesk } from "./askDesk.ts";
-import { type Ask, clientFailure } from "./asks.ts";
+import { type Ask, type AskedPage, clientFailure, isAccept } from "./asks.ts";
 import type { Recorder } from "./recorder.ts";
 import type { BroughtAnswer, StepMark } from "./runRecord.ts";
 import { readFailure, recordedError, stepFailure } from "./stepErrors.ts";
@@ -247,6 +247,8 @@ export class AskOperation implements Pending {
   readonly #settlers: Settlers;
   readonly #desk: AskDesk;
   #phase: "new" | "reading" | "taken" | "open" | "refused" = "new";
+  /** Ends the wait for a page. */
+  #waiting: AbortController | undefined;
 
   constructor(ask: Ask<unknown>, host: OperationHost, settlers: Settlers, desk: AskDesk) {
     this.name = ask.key;
@@ -276,15 +278,16 @@ export class AskOperation implements Pending {
   }
 
   reject(reason: unknown): void {
+    this.#waiting?.abort();
     this.#settlers.reject(reason);
   }
 
   deliver(entry: Entry): void {
     const taken = entry as AnswerTaken;
-    const { answer, error } = taken;
+    const { answer, error, page } = taken;
     this.#desk.taken(this.ask, taken);
     if (error !== undefined) return this.#settlers.reject(clientFailure(this.ask, error));
-    const read = this.ask.read(answer);
+    const read = this.ask.read(answer, page);
     if (!(read instanceof Promise)) return this.#settle(read);
     read.then(
       (value) => this.#settle(value),
@@ -309,7 +312,13 @@ export class AskOperation implements Pending {
     if (brought === undefined) return this.#open();
     if (brought.error !== undefined) return this.#take(brought);
     const read = this.ask.read(brought.value);
-    if (!(read instanceof Promise)) return read === undefined ? this.#open() : this.#take(brought);
+    if (!(read instanceof Promise)) {
+      if (read === undefined) return this.#open();
+      const { page } = this.ask;
+      if (page?.completable !== true || !isAccept(brought.value)) return this.#take(brought);
+      void this.#awaitPage(page, brought);
+      return true;
+    }
     this.#phase = "reading";
     read
       .then((value) => this.#wasRead(brought, value !== undefined))
@@ -329,6 +338,18 @@ export class AskOperation implements Pending {
     else this.#open();
   }
 
+  /** An accept says only that the person agreed: the answer is what becomes of the page. Never rejects. */
+  async #awaitPage(page: AskedPage, brought: BroughtAnswer): Promise<void> {
+    this.#phase = "reading";
+    this.#waiting = new AbortController();
+    const done = await this.#desk.pageOf(page, this.#waiting.signal);
+    if (!this.#host.mayAsk()) this.#phase = "new";
+    else if (done !== undefined) this.#take(brought, { completed: true, ...done });
+    else if (this.#desk.isToBeAskedAgain(this.ask)) this.#open();
+    else this.#take(brought, { completed: false });
+    this.#host.wake();
+  }
+
   #open(): boolean {
     this.#phase = "open";
     const error = this.#desk.open(this.ask);
@@ -339,7 +360,7 @@ export class AskOperation implements Pending {
     return false;
   }
 
-  #take(brought: BroughtAnswer): boolean {
+  #take(brought: BroughtAnswer, page?: AnswerTaken["page"]): boolean {
     this.#phase = "taken";
     const { key, question } = this.ask;
     const { value: answer, error } = brought;
@@ -350,6 +371,7 @@ export class AskOperation implements Pending {
       question,
       answer,
       ...(error === undefined ? {} : { error }),
+      ...(page === undefined ? {} : { page }),
       at,
     };
     this.#host.recorder.noteAnswer(entry, key, {

@@ -4,7 +4,7 @@
 import { RepriseError } from "@reprise/errors";
 import { missingCapabilities } from "@reprise/protocol";
 import type { EngineDeps } from "./engineDeps.ts";
-import { inFlight, inputRequestsOf, replyOfRecorded } from "./replies.ts";
+import { elicitationIdsOf, inFlight, inputRequestsOf, replyOfRecorded } from "./replies.ts";
 import type { RunHead, RunOrigin } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { OnceState } from "./stateTokens.ts";
@@ -40,7 +40,7 @@ export async function recordedReply(
 
 /** Open questions of a once run, with a state that names them. */
 export async function questionReply(
-  { tokens }: EngineDeps,
+  { tokens, elicitations }: EngineDeps,
   request: RunRequest,
   runId: string,
   round: number,
@@ -53,10 +53,12 @@ export async function questionReply(
     round,
     asked: pending.map((ask) => ask.asked),
   };
+  await elicitations.open(pending, request.caller.person, answerBeforeMs);
   const requestState = await tokens.seal(state, tokens.bindingOf(request), answerBeforeMs);
   return {
     kind: "input_required",
     inputRequests: inputRequestsOf(pending),
+    ...elicitationIdsOf(pending),
     requestState,
     runId,
     answerBeforeMs,

@@ -13,7 +13,7 @@ import type { Context } from "./contextTypes.ts";
 import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import { growing } from "./notifications.ts";
-import { inputRequestsOf, replyOfRecorded, runCancelled } from "./replies.ts";
+import { elicitationIdsOf, inputRequestsOf, replyOfRecorded, runCancelled } from "./replies.ts";
 import { failureResponse } from "./results.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
@@ -57,6 +57,7 @@ export async function executeRepeatable(
     turn: deps.turn,
     log: deps.log,
     sink: noSink,
+    elicitations: deps.elicitations,
     replayStallMs: deps.replayStallMs,
     settleGraceMs: deps.settleGraceMs,
     timeoutMs: handler.timeoutMs,
@@ -115,14 +116,16 @@ export async function executeRepeatable(
         version: handler.version,
         entries: attempt.entries,
         state: attempt.stateAtEnd,
-        pending: outcome.pending.map(({ key, question, changes, text }) => ({
+        pending: outcome.pending.map(({ key, question, changes, text, unfinished }) => ({
           key,
           question,
           changes,
           text: changes === 0 ? "" : text,
+          ...(unfinished === 0 ? {} : { unfinished }),
         })),
       };
       const answerBeforeMs = stateExpiry(deps, handler);
+      await deps.elicitations.open(outcome.pending, request.caller.person, answerBeforeMs);
       const requestState = await deps.tokens.seal(
         state,
         deps.tokens.bindingOf(request),
@@ -135,6 +138,7 @@ export async function executeRepeatable(
       return {
         kind: "input_required",
         inputRequests: inputRequestsOf(outcome.pending),
+        ...elicitationIdsOf(outcome.pending),
         requestState,
         answerBeforeMs,
       };

@@ -30,6 +30,16 @@ export function inputRequestsOf(
   return Object.fromEntries(pending.map((ask) => [ask.key, ask.wire as JsonObject]));
 }
 
+/** The ids of open URL asks, by key, as a member of the reply. */
+export function elicitationIdsOf(pending: readonly PendingAsk[]): {
+  readonly elicitationIds?: Readonly<Record<string, string>>;
+} {
+  const ids = pending.flatMap(({ key, elicitation }) =>
+    elicitation === undefined ? [] : [[key, elicitation.id] as const],
+  );
+  return ids.length === 0 ? {} : { elicitationIds: Object.fromEntries(ids) };
+}
+
 /** Another request executes the round and did not end in time. */
 export function inFlight(runId: string, round: number): RepriseError {
   return new RepriseError(

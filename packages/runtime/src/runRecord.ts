@@ -83,6 +83,8 @@ export interface PendingAsk {
   readonly changes: number;
   /** How many times a URL ask was accepted without being completed. */
   readonly unfinished: number;
+  /** Of a URL ask: its stable id, and whether its page was given that. The wire of 2026-07-28 has no id. */
+  readonly elicitation?: { readonly id: string; readonly completable: boolean };
 }
 
 /** A client's answer that no ask has taken yet. */

@@ -7,8 +7,10 @@
 import type { RepriseError } from "@reprise/errors";
 import type { ClientError, JsonObject, JsonValue } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
+import type { Change } from "./changes.ts";
 import type { Complete, Effects, Needs } from "./definition.ts";
 import type { RunStatus } from "./runRecord.ts";
+import type { ServerControls } from "./served.ts";
 import type { SharedRecords } from "./sharedRecords.ts";
 import type { StateSealer } from "./stateTokens.ts";
 import type { LogLevel } from "./wireTypes.ts";
@@ -77,6 +79,10 @@ export interface Catalog {
     argument: string,
   ): Complete | undefined;
   readonly hasCompletions: boolean;
+  /** Whether the definition has tools, be they switched off or not. */
+  readonly hasTools: boolean;
+  /** Of all handlers, those of tools that are switched off included: their runs go on. */
+  readonly queues: readonly string[];
 }
 
 /** Where an attempt's notifications go; called only for what the request opted in to. */
@@ -156,6 +162,8 @@ export type RunReply =
       /** By key: `{method, params}` as they go on the wire. Never empty. */
       readonly inputRequests: Readonly<Record<string, JsonObject>>;
       readonly requestState: string;
+      /** Stable ids of the URL asks among them, by key: for revisions whose wire has one. */
+      readonly elicitationIds?: Readonly<Record<string, string>>;
       /** The run's, when it has a record: what `cancel` wants. Not for the wire. */
       readonly runId?: string;
       /** Epoch milliseconds; goes out as ISO 8601 in `_meta["reprise/answerBefore"]`. */
@@ -181,8 +189,16 @@ export type CancelOutcome =
   | { readonly kind: "unknown" };
 
 /** A running runtime. */
-export interface Runtime {
+export interface Runtime extends ServerControls {
+  /** What is served now: without tools that are switched off. Its list of tools is the same array until it changes. */
   readonly catalog: Catalog;
+  /** Resolves once this instance knows which tools are switched off, or that the store can't tell. Never rejects. */
+  readonly ready: Promise<void>;
+  /**
+   * Calls `listener` for what fronts tell their clients of: other tools are on, a resource was updated, a page was completed;
+   * by whatever instance. Hints, and none of before. Returns how to end that.
+   */
+  onChange(listener: (change: Change) => void): () => void;
   /** What all instances share besides runs. Its calls fail once the store that it belongs to is closed. */
   readonly shared: SharedRecords;
   /** Seals what clients carry besides request states, such as session ids, with the same keys. */

@@ -69,7 +69,8 @@ export interface RepeatableState {
   readonly version: string;
   readonly entries: readonly Entry[];
   readonly state: Readonly<Record<string, string>>;
-  readonly pending: readonly Pick<PendingAsk, "key" | "question" | "changes" | "text">[];
+  readonly pending: readonly (Pick<PendingAsk, "key" | "question" | "changes" | "text"> &
+    Partial<Pick<PendingAsk, "unfinished">>)[];
 }
 
 /** A state that was opened. */

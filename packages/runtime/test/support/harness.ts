@@ -93,10 +93,14 @@ const sealer = createStateSealer({
   keys: keysFromSecrets("a secret of the tests, 32 bytes or more"),
 });
 
-/** Starts a runtime; `sweep` is off unless a test asks for it, so that only requests claim. */
+/**
+ * Starts a runtime; `sweep` is off unless a test asks for it, so that only requests claim.
+ * @param sharing whether processes on the same data share records besides runs; each then looks at them every second
+ */
 export function startHarness(
   server: Partial<ServerDefinition>,
   options: Partial<RuntimeOptions> = {},
+  sharing = false,
 ): Harness {
   const clock = createManualClock();
   const traffic: StoreTraffic = { calls: [], before: () => undefined, after: () => undefined };
@@ -108,7 +112,7 @@ export function startHarness(
     },
     afterCommit: (method) => traffic.after(method),
   });
-  return harness(server, options, clock, store, traffic);
+  return harness(server, options, clock, store, traffic, sharing);
 }
 
 function harness(
@@ -117,11 +121,13 @@ function harness(
   clock: ManualClock,
   store: MemoryStore,
   traffic: StoreTraffic,
+  sharing: boolean,
 ): Harness {
   const log: LogEntry[] = [];
   const runtime = createRuntime({
     server: defineServer({ name: "tests", ...server }),
     store,
+    ...(sharing ? { shared: store.shared } : {}),
     sealer,
     clock: clockOf(clock),
     logger: loggerInto(log),
@@ -142,6 +148,7 @@ function harness(
         clock,
         store.another(),
         traffic,
+        sharing,
       ),
     settled,
     advance: async (ms) => {
