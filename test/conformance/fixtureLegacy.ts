@@ -76,8 +76,9 @@ const defaults = tool({
   },
 });
 
-const choices = ["option1", "option2", "option3"];
-const titled = choices.map((value, place) => ({ const: value, title: `Option ${place + 1}` }));
+const plain = ["option1", "option2", "option3"];
+const titled = [1, 2, 3].map((place) => ({ const: `value${place}`, title: `Option ${place}` }));
+const named = { enum: ["opt1", "opt2", "opt3"], enumNames: ["One", "Two", "Three"] };
 
 const enums = tool({
   name: "test_elicitation_sep1330_enums",
@@ -86,10 +87,10 @@ const enums = tool({
     const reply = await ctx.elicit("Please choose", {
       type: "object",
       properties: {
-        untitledSingle: { type: "string", enum: choices },
+        untitledSingle: { type: "string", enum: plain },
         titledSingle: { type: "string", oneOf: titled },
-        legacyEnum: { type: "string", enum: choices, enumNames: titled.map(({ title }) => title) },
-        untitledMulti: { type: "array", items: { type: "string", enum: choices } },
+        legacyEnum: { type: "string", ...named },
+        untitledMulti: { type: "array", items: { type: "string", enum: plain } },
         titledMulti: { type: "array", items: { anyOf: titled } },
       },
     });

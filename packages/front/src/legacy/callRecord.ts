@@ -22,6 +22,8 @@ export interface OpenAsk {
   /** Digest of the exact question. */
   readonly question: string;
   readonly method: AskWire["method"];
+  /** How often it was answered with what the run could not use. */
+  readonly unusable: number;
   /** Of a URL ask on 2025-11-25. */
   readonly elicitationId?: string;
   readonly answer?: Answer;

@@ -6,6 +6,7 @@
  * A question that stays open under the same key and in the same words is not sent again: the person has it before them.
  * One whose answer was given to the run and that the run asks again was not usable; it gets a new id.
  */
+import { RepriseError } from "@reprise/errors";
 import {
   type AskWire,
   askRequest,
@@ -17,6 +18,9 @@ import {
 } from "@reprise/protocol";
 import { askIdOf, shortDigest } from "./callId.ts";
 import type { OpenAsk } from "./callRecord.ts";
+
+/** A person mends a wrong answer sooner; a program that can't would be asked for ever. */
+const mostUnusable = 20;
 
 /** What there was before the round. */
 export interface AsksBefore {
@@ -40,7 +44,10 @@ export interface AskPlan {
   readonly refused: Readonly<Record<string, ClientError>>;
 }
 
-/** Plans a round. `elicitationIds` has the stable ids of URL asks, by key. */
+/**
+ * Plans a round. `elicitationIds` has the stable ids of URL asks, by key.
+ * @throws RepriseError CLIENT_CANNOT_ANSWER for a client that keeps on giving unusable answers
+ */
 export function planAsks(
   before: AsksBefore,
   inputRequests: Readonly<Record<string, JsonObject>>,
@@ -48,6 +55,7 @@ export function planAsks(
 ): AskPlan {
   const { callId, revision, given, unsent } = before;
   const open = Object.entries(before.asks).filter(([id]) => !given.has(id));
+  const answeredBefore = Object.entries(before.asks).filter(([id]) => given.has(id));
   const asks: Record<string, OpenAsk> = {};
   const refused: Record<string, ClientError> = {};
   const messages: string[] = [];
@@ -62,7 +70,17 @@ export function planAsks(
       continue;
     }
     const question = shortDigest(JSON.stringify(lowered.ask));
-    const standing = open.find(([, each]) => each.key === key && each.question === question);
+    const isSame = ([, each]: readonly [string, OpenAsk]): boolean =>
+      each.key === key && each.question === question;
+    const standing = open.find(isSame);
+    const unusable = (answeredBefore.find(isSame)?.[1].unusable ?? -1) + 1;
+    if (unusable > mostUnusable) {
+      throw new RepriseError(
+        "CLIENT_CANNOT_ANSWER",
+        `The client answered "${key}" ${unusable} times with what does not fit the question.`,
+        { data: { key } },
+      );
+    }
     let id = standing?.[0];
     if (id === undefined) {
       asked += 1;
@@ -72,6 +90,7 @@ export function planAsks(
       key,
       question,
       method: ask.method,
+      unusable,
       ...(elicitationId === undefined ? {} : { elicitationId }),
     };
     if (standing === undefined || unsent.has(id)) messages.push(askRequest(id, lowered.ask));

@@ -55,6 +55,21 @@ describe("a confirm", () => {
   });
 });
 
+test("a client that can only give unusable answers is not asked for ever", async () => {
+  const [a] = (await cluster(watchedServer().server)).instances;
+  const session = await initialize(a.url);
+  const stream = streamOf(await session.request(a.url, "tools/call", folder));
+  for (let asked = 0; asked < 100; asked++) {
+    const { id, method, error } = await stream.message();
+    if (method === undefined) {
+      expect(error?.data).toMatchObject({ code: "CLIENT_CANNOT_ANSWER", key: "confirm" });
+      return;
+    }
+    await session.answer(a.url, id, { action: "accept", content: { confirm: "maybe" } });
+  }
+  throw new Error("it was asked for ever");
+});
+
 describe("several asks", () => {
   test("are open at once and answered in any order, each on another front", async () => {
     const [a, b] = (await cluster(watchedServer().server)).instances;

@@ -1,12 +1,15 @@
 /** GET streams of sessions: what the server says outside of calls, over one of them, from whatever front it was said on. */
 import { describe, expect, test } from "vitest";
-import { type Cluster, cluster } from "./support/instances.ts";
+import { cluster, type Instance } from "./support/instances.ts";
 import { initialize, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
 
-const publish = ({ shared }: Cluster, change: unknown) =>
-  shared.publish("changes", JSON.stringify(change));
-const updated = (uri: string) => ({ kind: "resourceUpdated", uri });
+/** Switches a tool on an instance, so that the list of tools is another one. */
+async function switchTool(instance: Instance): Promise<void> {
+  const { tools, catalog } = instance.runtime;
+  if (catalog.findTool("greet") === undefined) await tools.enable("greet");
+  else await tools.disable("greet");
+}
 
 describe("a session's GET stream", () => {
   test("tells updates of subscribed resources and changed lists, whoever said so", async () => {
@@ -17,10 +20,10 @@ describe("a session's GET stream", () => {
     await session.request(a.url, "resources/subscribe", { uri: "test://item/7" });
     await session.request(b.url, "resources/unsubscribe", { uri: "test://item/7" });
     const stream = streamOf(await session.listen(b.url));
-    await publish(all, updated("test://item/7"));
-    await publish(all, updated("test://other"));
-    await publish(all, updated("test://one"));
-    await publish(all, { kind: "toolsChanged" });
+    await a.runtime.resourceUpdated("test://item/7");
+    await b.runtime.resourceUpdated("test://other");
+    await a.runtime.resourceUpdated("test://one");
+    await switchTool(a);
     const got = [await stream.message(), await stream.message()];
     expect(got).toContainEqual({
       jsonrpc: "2.0",
@@ -38,7 +41,7 @@ describe("a session's GET stream", () => {
     const session = await initialize(a.url);
     const older = streamOf(await session.listen(a.url));
     const newer = streamOf(await session.listen(b.url));
-    await publish(all, { kind: "toolsChanged" });
+    await switchTool(a);
     expect((await newer.message()).method).toBe("notifications/tools/list_changed");
     await session.end(b.url);
     expect([await older.rest(), await newer.rest()]).toEqual([[], []]);
@@ -54,7 +57,7 @@ describe("a session's GET stream", () => {
     const heard = older.message();
     await expect
       .poll(async () => {
-        await publish(all, { kind: "toolsChanged" });
+        await switchTool(a);
         return Promise.race([heard, new Promise((resolve) => setImmediate(resolve, undefined))]);
       })
       .toMatchObject({ method: "notifications/tools/list_changed" });
@@ -71,7 +74,7 @@ describe("a session's GET stream", () => {
       all.clock.advance(1_000);
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
-    await publish(all, { kind: "toolsChanged" });
+    await switchTool(a);
     expect((await older.message()).method).toBe("notifications/tools/list_changed");
   });
 
