@@ -16,6 +16,7 @@ import type { JsonValue } from "@reprise/protocol";
 import { logNotification, progressNotification } from "@reprise/protocol";
 import type { LogLevel, NotificationSink } from "@reprise/runtime";
 import type { FastifyReply } from "fastify";
+import { beginEvents, keepAlive, messageEvent } from "./eventResponse.ts";
 import type { FrontMetrics } from "./metrics.ts";
 
 const maxPendingBytes = 1024 * 1024;
@@ -76,7 +77,7 @@ export class NotificationStream implements NotificationSink {
     if (streams && !wasOpen) this.#open();
     this.close();
     if (!streams) return false;
-    this.#reply.raw.end(`${this.#held}${event(body)}`);
+    this.#reply.raw.end(`${this.#held}${messageEvent(body)}`);
     this.#held = "";
     return true;
   }
@@ -115,7 +116,7 @@ export class NotificationStream implements NotificationSink {
       this.#push(progressNotification(progressToken, progress, total, undefined));
       this.#commit();
     } else if (this.#phase === "open") {
-      this.#write(":\n\n");
+      this.#write(keepAlive);
     }
     this.#armHeartbeat();
   }
@@ -124,12 +125,12 @@ export class NotificationStream implements NotificationSink {
     if (this.#phase === "ended") return;
     if (this.#phase === "held") {
       if (this.#held.length > maxPendingBytes) this.#settings.metrics.notificationDropped();
-      else this.#held += event(notification);
+      else this.#held += messageEvent(notification);
       this.#commitSoon();
       return;
     }
     if (this.#phase === "committed") this.#open();
-    this.#write(event(notification));
+    this.#write(messageEvent(notification));
   }
 
   #commitSoon(): void {
@@ -153,15 +154,7 @@ export class NotificationStream implements NotificationSink {
   #open(): void {
     this.#phase = "open";
     this.#settings.metrics.streamsChanged(1);
-    const reply = this.#reply;
-    reply.hijack();
-    reply.raw.writeHead(200, {
-      ...(reply.getHeaders() as Record<string, string>),
-      "content-type": "text/event-stream",
-      "cache-control": "no-cache",
-      // nginx would hold events back until its buffer is full.
-      "x-accel-buffering": "no",
-    });
+    beginEvents(this.#reply);
     if (this.#heartbeat === undefined) this.#armHeartbeat();
   }
 
@@ -182,11 +175,6 @@ export class NotificationStream implements NotificationSink {
     // Alone, a heartbeat is no reason for a process to stay.
     this.#heartbeat.unref();
   }
-}
-
-/** JSON text has no line breaks, so one data line is the whole event. */
-function event(message: string): string {
-  return `event: message\ndata: ${message}\n\n`;
 }
 
 function justAbove(value: number): number {

@@ -21,6 +21,7 @@ import {
   rulesOf,
 } from "@reprise/protocol";
 import type { LogLevel } from "@reprise/runtime";
+import type { Ticked } from "../wheel.ts";
 import { CallLog, logLifeMs, type Mark } from "./callLog.ts";
 import type { CallPorts, CallResponse } from "./callPorts.ts";
 import { type CallRecord, newCallRecord, readBy } from "./callRecord.ts";
@@ -30,7 +31,6 @@ import { unanswered, withdrawals } from "./openAsks.ts";
 import { RecordHold } from "./recordHold.ts";
 import { type RoundHost, Rounds } from "./rounds.ts";
 import type { LegacySession } from "./sessionToken.ts";
-import type { Ticked } from "./wheel.ts";
 
 /** Notices may be lost: after this long the record is looked at without one. */
 const lookMs = 15_000;

@@ -2,12 +2,12 @@
  * What calls need of the lane and of the response that they answer.
  */
 import type { Clock, Runtime, SharedRecords } from "@reprise/runtime";
+import type { Wheel } from "../wheel.ts";
 import type { LegacyCall } from "./call.ts";
 import type { EventSink } from "./eventStream.ts";
 import type { CallerLimits } from "./limits.ts";
 import type { LegacyConfig } from "./options.ts";
 import type { Presence } from "./presence.ts";
-import type { Wheel } from "./wheel.ts";
 
 /** Shared by all calls of a front. */
 export interface CallPorts {

@@ -7,6 +7,7 @@
  * 2. A client that reads too slowly is cut off instead of buffered for: what it missed it gets by its next GET.
  */
 import type { FastifyReply } from "fastify";
+import { beginEvents, keepAlive } from "../eventResponse.ts";
 import type { FrontMetrics } from "../metrics.ts";
 
 /** How much may wait for a slow client. */
@@ -38,20 +39,12 @@ export class EventStream implements EventSink {
 
   /** Takes the response over and sends its headers. */
   constructor(reply: FastifyReply, metrics: FrontMetrics, monotonic: () => number) {
-    const { raw } = reply;
+    const raw = beginEvents(reply);
     this.#raw = raw;
     this.#metrics = metrics;
     this.#monotonic = monotonic;
     this.writtenAt = monotonic();
-    reply.hijack();
     raw.on("close", this.#closed);
-    raw.writeHead(200, {
-      ...(reply.getHeaders() as Record<string, string>),
-      "content-type": "text/event-stream",
-      "cache-control": "no-cache",
-      // nginx would hold events back until its buffer is full.
-      "x-accel-buffering": "no",
-    });
     // A stream that waits for its first event is open for the client too.
     raw.flushHeaders();
     metrics.streamsChanged(1);
@@ -67,7 +60,7 @@ export class EventStream implements EventSink {
   }
 
   comment(): void {
-    this.#send(":\n\n");
+    this.#send(keepAlive);
   }
 
   retry(ms: number): void {

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { ScopeRule } from "../auth/scopes.ts";
 import type { FrontConfig } from "../options.ts";
+import { Wheel } from "../wheel.ts";
 import type { LegacyCall } from "./call.ts";
 import type { CallPorts } from "./callPorts.ts";
 import { CallerLimits } from "./limits.ts";
@@ -15,7 +16,6 @@ import type { ResumedStreams } from "./resumedStream.ts";
 import { SessionRecords } from "./sessionRecord.ts";
 import { SessionStreams } from "./sessionStreams.ts";
 import { SessionTokens } from "./sessionToken.ts";
-import { Wheel } from "./wheel.ts";
 
 /** All parts. */
 export interface LaneParts {

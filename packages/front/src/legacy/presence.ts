@@ -9,7 +9,7 @@
  * 3. Nothing is written while the front holds nothing.
  */
 import type { Clock, SharedRecords } from "@reprise/runtime";
-import type { Ticked, Wheel } from "./wheel.ts";
+import type { Ticked, Wheel } from "../wheel.ts";
 
 const kind = "front";
 

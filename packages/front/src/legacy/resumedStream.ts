@@ -5,13 +5,13 @@
  * by itself too. When the owner dies, this front takes the call over and the stream becomes the call's.
  */
 import type { Caller } from "@reprise/runtime";
+import type { Ticked } from "../wheel.ts";
 import { readEvents, sendEvent } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
 import { callKey, callValue, readBy, readCallRecord, recordExpiry } from "./callRecord.ts";
 import type { EventStream } from "./eventStream.ts";
 import type { LegacySession } from "./sessionToken.ts";
 import { takeOver } from "./takeOver.ts";
-import type { Ticked } from "./wheel.ts";
 
 /** Without a notice, events are looked for this often. */
 const readEveryMs = 1_000;

@@ -7,11 +7,11 @@
  * gone, the next one that has something to say takes its place.
  */
 import { listChangedNotification, resourceUpdatedNotification } from "@reprise/protocol";
+import type { Ticked } from "../wheel.ts";
 import type { CallPorts } from "./callPorts.ts";
 import type { EventStream } from "./eventStream.ts";
 import { type SessionRecord, type SessionRecords, silent, speaking } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
-import type { Ticked } from "./wheel.ts";
 
 /** What is told: another list of tools, or a resource's new contents. */
 export type ServerChange =

@@ -1,12 +1,12 @@
 /**
  * One timer for everything that waits: keep-alives, leases, limits.
  *
- * Calls and streams add themselves and are told the time every `tickMs`. A call that waits for days costs one
- * comparison a tick and no timer of its own; the timer runs only while there is a member.
+ * Subscriptions, and streams and calls of the handshake era, add themselves and are told the time every `tickMs`. What waits for
+ * days costs one comparison a tick and no timer of its own; the timer runs only while there is a member.
  */
 import type { Clock } from "@reprise/runtime";
 
-/** How exact the lane's times are. */
+/** How exact its times are. */
 export const tickMs = 250;
 
 /** A member of the wheel. */
