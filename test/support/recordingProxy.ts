@@ -1,8 +1,9 @@
 /**
  * A proxy between a client and a server that keeps what went through it, message by message.
  *
- * It changes nothing: bodies go on byte for byte, headers but those of the connection too. A message is one JSON-RPC
- * object, in a request's body, in a JSON response, or in one `data:` line of an event stream.
+ * It changes nothing: bodies go on byte for byte and as they come, headers but those of the connection too. A message is one
+ * JSON-RPC object, in a request's body, in a JSON response, or in one `data:` line of an event stream, and is kept when it has
+ * passed: the streams of the handshake era carry questions while they stay open.
  */
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
@@ -46,20 +47,27 @@ export async function recordingProxy(target: string): Promise<RecordingProxy> {
       const { method = "", headers } = incoming;
       record("client", sent, { method, headers });
       const answer = await forward(origin, incoming, sent);
-      const received = await text(answer);
-      record("server", received, { status: answer.statusCode ?? 0, headers: answer.headers });
+      // A client that leaves its stream leaves the server's too.
+      outgoing.once("close", () => answer.destroy());
       outgoing.writeHead(answer.statusCode ?? 502, kept(answer.headers));
+      const http = { status: answer.statusCode ?? 0, headers: answer.headers };
+      if (String(answer.headers["content-type"]).startsWith("text/event-stream")) {
+        outgoing.flushHeaders();
+        for await (const line of linesOf(answer, (chunk) => outgoing.write(chunk))) {
+          if (line.startsWith("data: ")) record("server", line.slice("data: ".length), http);
+        }
+        outgoing.end();
+        return;
+      }
+      const received = await text(answer);
+      record("server", received, http);
       outgoing.end(received);
     })().catch((error: unknown) => outgoing.destroy(error as Error));
   });
 
   function record(from: WireMessage["from"], body: string, http: WireMessage["http"]): void {
-    const isStream = String(http.headers["content-type"]).startsWith("text/event-stream");
-    const texts = isStream ? [...body.matchAll(/^data: (.*)$/gm)].map(([, data]) => data) : [body];
-    for (const each of texts) {
-      if (each === undefined || each === "") continue;
-      messages.push({ from, body: JSON.parse(each) as WireMessage["body"], http });
-    }
+    if (body === "") return;
+    messages.push({ from, body: JSON.parse(body) as WireMessage["body"], http });
   }
 
   server.listen(0, "127.0.0.1");
@@ -76,6 +84,18 @@ export async function recordingProxy(target: string): Promise<RecordingProxy> {
       await closed;
     },
   };
+}
+
+/** The complete lines of a body, each chunk given to `pass` before its lines are read. */
+async function* linesOf(body: IncomingMessage, pass: (chunk: Buffer) => void) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    pass(chunk);
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
 }
 
 async function forward(

@@ -2,9 +2,13 @@
  * Choices at a terminal: every gate's last question goes through here.
  *
  * Called by the terminal gates. An empty line is never a choice, and a word must be given as offered; so no key that a
- * person leans on accepts anything.
+ * person leans on accepts anything. Where a call can't wait (handshake era), "later" is not on offer.
  */
 import type { Console } from "./console.ts";
+import type { AskContext } from "./host.ts";
+
+/** What the terminal gates need to know of a question's circumstances. */
+export type Asked = Pick<AskContext, "signal" | "canWait">;
 
 /** Words to type, the first being the one that is shown, and what they stand for. Without words it is not on offer. */
 export type Choices<T extends string> = Readonly<Record<T, readonly string[]>>;
@@ -16,10 +20,13 @@ export type Choices<T extends string> = Readonly<Record<T, readonly string[]>>;
 export async function choose<T extends string>(
   console: Console,
   choices: Choices<T>,
-  signal: AbortSignal,
+  { signal, canWait }: Asked,
   naming?: NoInfer<T>,
 ): Promise<{ readonly choice: T; readonly rest: string } | undefined> {
-  const entries = Object.entries<readonly string[]>(choices) as [T, readonly string[]][];
+  const given = Object.entries<readonly string[]>(choices) as [T, readonly string[]][];
+  const entries = given.map(
+    ([choice, words]) => [choice, words.filter((word) => canWait || word !== "later")] as const,
+  );
   const shown = entries.flatMap(([, words]) => words[0] ?? []).join(" / ");
   for (;;) {
     const line = await console.ask(`  ${shown} > `, signal);

@@ -9,6 +9,8 @@
  * 3. State and answers belong to the round that they came with (multi round-trip requests, client requirements 2 and 4): the
  *    next round replaces both, and an absent state stays absent.
  * 4. Nothing is answered but by the host; a call ends by itself only with a result or an error.
+ *
+ * Invariant 2 is one of 2026-07-28. On the handshake era a call hangs on its stream (legacyCall.ts) and is never stored.
  */
 import { randomBytes } from "node:crypto";
 import type {
@@ -21,11 +23,13 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import { RepriseError } from "@reprise/errors";
-import { Connection, type RoundResult } from "./connection.ts";
+import type { Connection, Era, RoundResult } from "./connection.ts";
 import { exchange, type Repeating, repeating } from "./exchange.ts";
 import { type Gathered, gather } from "./gates.ts";
 import type { AskContext, ServerIdentity } from "./host.ts";
 import type { AnyResult, CallOptions, ConnectOptions, HostClient, Outcome } from "./hostClient.ts";
+import { callLegacy } from "./legacyCall.ts";
+import { openConnection } from "./openConnection.ts";
 import { outputProblem } from "./outputProblem.ts";
 import { parseAsks } from "./parseAsks.ts";
 import { retryPolicy } from "./retry.ts";
@@ -33,9 +37,9 @@ import { type CallRequest, newCall, type PendingRound, type SavedCall } from "./
 import { systemClock } from "./systemClock.ts";
 
 /**
- * Opens a connection to a server. Throws RangeError or TypeError for an unusable option, UNSUPPORTED_VERSION for a server of
- * another revision, SERVER_UNREACHABLE, UNAUTHORIZED. Calls reject with those, TOO_MANY_ROUNDS, CLIENT_CANNOT_ANSWER,
- * ANSWER_UNUSABLE, or the official `ProtocolError` for what the server itself refused.
+ * Opens a connection to a server. Throws RangeError or TypeError for an unusable option, UNSUPPORTED_VERSION where no
+ * server of a known revision is, SERVER_UNREACHABLE, UNAUTHORIZED. Calls reject with those, TOO_MANY_ROUNDS, CLIENT_CANNOT_ANSWER,
+ * ANSWER_UNUSABLE, CALL_CANNOT_WAIT, or the official `ProtocolError` for what the server itself refused.
  */
 export async function connect(options: ConnectOptions): Promise<HostClient> {
   const url = endpoint(options.url);
@@ -46,36 +50,67 @@ export async function connect(options: ConnectOptions): Promise<HostClient> {
     clock: options.clock ?? systemClock,
     random: Math.random,
   };
-  const open = (): Promise<Connection> =>
-    Connection.open({
-      url,
-      host: options.host,
-      clientInfo: options.clientInfo ?? { name: "reprise-client", version: "0.1.0" },
-      headers: options.headers ?? {},
-      token: options.token,
-      fetch: options.fetch,
-      discovered: options.discovered,
-      requestTimeoutMs,
-    });
-  const connection = await repeating(open, repeat, options.signal ?? new AbortController().signal);
-  return new LoopClient(connection, options, repeat, maxInputRounds);
+  if (options.token !== undefined && options.authorization !== undefined) {
+    throw new TypeError("give token or authorization, not both");
+  }
+  const open = (signal: AbortSignal): Promise<Connection> =>
+    repeating(
+      () =>
+        openConnection({
+          url,
+          host: options.host,
+          clientInfo: options.clientInfo ?? { name: "reprise-client", version: "0.1.0" },
+          headers: options.headers ?? {},
+          token: options.token,
+          authorization: options.authorization,
+          fetch: options.fetch,
+          era: options.era,
+          discovered: options.discovered,
+          requestTimeoutMs,
+          repeat,
+        }),
+      repeat,
+      signal,
+    );
+  const connection = await open(options.signal ?? new AbortController().signal);
+  return new LoopClient(connection, open, options, { repeat, maxInputRounds, requestTimeoutMs });
+}
+
+/** Options of `connect`, checked and with their defaults. */
+interface Settled {
+  readonly repeat: Repeating;
+  readonly maxInputRounds: number;
+  readonly requestTimeoutMs: number;
 }
 
 class LoopClient implements HostClient {
-  readonly #connection: Connection;
+  #connection: Connection;
+  readonly #open: (signal: AbortSignal) => Promise<Connection>;
   readonly #options: ConnectOptions;
   readonly #repeat: Repeating;
   readonly #maxInputRounds: number;
+  readonly #requestTimeoutMs: number;
 
-  constructor(connection: Connection, options: ConnectOptions, repeat: Repeating, rounds: number) {
+  constructor(
+    connection: Connection,
+    open: (signal: AbortSignal) => Promise<Connection>,
+    options: ConnectOptions,
+    { repeat, maxInputRounds, requestTimeoutMs }: Settled,
+  ) {
     this.#connection = connection;
+    this.#open = open;
     this.#options = options;
     this.#repeat = repeat;
-    this.#maxInputRounds = rounds;
+    this.#maxInputRounds = maxInputRounds;
+    this.#requestTimeoutMs = requestTimeoutMs;
   }
 
   get server(): ServerIdentity {
     return this.#connection.server;
+  }
+
+  get era(): Era {
+    return this.#connection.era;
   }
 
   get discovered(): DiscoverResult | undefined {
@@ -88,8 +123,14 @@ class LoopClient implements HostClient {
 
   async listTools(options: CallOptions = {}): Promise<readonly Tool[]> {
     const signal = options.signal ?? new AbortController().signal;
-    const list = (): Promise<readonly Tool[]> => this.#connection.tools(signal);
-    return await repeating(list, this.#repeat, signal);
+    const connection = this.#connection;
+    try {
+      return await repeating(async () => await connection.tools(signal), this.#repeat, signal);
+    } catch (error) {
+      if (!connection.isSessionEnd(error)) throw error;
+      await this.#reopen(connection, signal);
+      return await this.#connection.tools(signal);
+    }
   }
 
   async callTool(
@@ -122,6 +163,12 @@ class LoopClient implements HostClient {
     if (endpoint(call.url).href !== this.server.url) {
       throw new TypeError("call.url is not the endpoint of this connection");
     }
+    if (this.era === "legacy") {
+      throw new RepriseError(
+        "CALL_CANNOT_WAIT",
+        "The call was saved from a server of revision 2026-07-28, and this one has the handshake era, which can't go on with it.",
+      );
+    }
     return await this.#run<AnyResult>(call, options);
   }
 
@@ -136,6 +183,7 @@ class LoopClient implements HostClient {
 
   async #run<R>(start: SavedCall, options: CallOptions): Promise<Outcome<R>> {
     const signal = options.signal ?? new AbortController().signal;
+    if (this.era === "legacy") return await this.#runLegacy<R>(start, signal);
     const { onProgress } = this.#options;
     let call = start;
     for (;;) {
@@ -151,17 +199,37 @@ class LoopClient implements HostClient {
         ...(onProgress === undefined ? {} : { onProgress }),
       });
       if (round.kind === "complete") {
-        const problem = await outputProblem(tool, round.result);
-        return {
-          status: "complete",
-          // The wire schema of the method was checked by the official client.
-          result: round.result as R,
-          ...(problem === undefined ? {} : { outputProblem: problem }),
-        };
+        return await completed<R>(tool, round.result);
       }
       call = nextRound(call, round);
       await this.#changed(call);
     }
+  }
+
+  async #runLegacy<R>(call: SavedCall, signal: AbortSignal): Promise<Outcome<R>> {
+    const { onProgress } = this.#options;
+    const { result, tool } = await callLegacy(call, {
+      signal,
+      maxInputRounds: this.#maxInputRounds,
+      silenceMs: this.#requestTimeoutMs,
+      repeat: this.#repeat,
+      connection: () => this.#connection,
+      reopen: async (ended) => await this.#reopen(ended, signal),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
+    return await completed<R>(tool, result);
+  }
+
+  /** Begins a new session in place of one that the server no longer knows; once, if several calls found that out. */
+  async #reopen(ended: Connection, signal: AbortSignal): Promise<void> {
+    if (this.#connection !== ended) return;
+    const opened = await this.#open(signal);
+    if (this.#connection !== ended) {
+      await opened.close();
+      return;
+    }
+    this.#connection = opened;
+    await ended.client.close();
   }
 
   /** Has the open round answered. The call that comes back holds the answers that there are. */
@@ -199,6 +267,7 @@ class LoopClient implements HostClient {
       ...(pending.answerBefore === undefined
         ? {}
         : { answerBefore: new Date(pending.answerBefore) }),
+      canWait: true,
       signal,
     };
   }
@@ -206,6 +275,19 @@ class LoopClient implements HostClient {
   async #changed(call: SavedCall): Promise<void> {
     await this.#options.onChange?.(call);
   }
+}
+
+async function completed<R>(
+  tool: Tool | undefined,
+  result: Readonly<Record<string, unknown>>,
+): Promise<Outcome<R>> {
+  const problem = await outputProblem(tool, result);
+  return {
+    status: "complete",
+    // The wire schema of the method was checked by the official client.
+    result: result as R,
+    ...(problem === undefined ? {} : { outputProblem: problem }),
+  };
 }
 
 function nextRound(

@@ -1,52 +1,33 @@
 /**
- * One connection to one server: the official client, opened for the revision that Reprise speaks.
+ * One connection to one server, of either era.
  *
- * Called by the call loop; calls the official client and transport, and nothing else of the network.
+ * Made by openConnection.ts, called by the call loop; calls the official client, and nothing else of the network.
  *
  * Which layer of the official client: its multi-round-trip driver is switched off (`autoFulfill: false`, and
  * `allowInputRequired` per call), for three reasons. It keeps a half-done call in a closure, so that nothing could be saved
  * between two rounds and resumed by another process; it fulfils all asks of a round at once, where the gates show one at a
  * time; and it cannot repeat a broken round, because the answers are gone with the failed call. What stays theirs, and is
- * most of the work: version negotiation, the `_meta` envelope, request ids, `Mcp-*` and `Mcp-Param-*` headers, exclusion of
- * tools with invalid header declarations, SSE, redirects, tokens, and the wire schemas.
+ * most of the work: version negotiation, the `_meta` envelope, sessions, request ids, `Mcp-*` and `Mcp-Param-*` headers,
+ * exclusion of tools with invalid header declarations, SSE and its resumption, redirects, tokens, and the wire schemas.
  *
- * The seam for legacy revisions is here: `open` pins 2026-07-28. A legacy era would register the host as the handlers of
- * server-initiated requests on this client, and the loop would see no `input_required` from it.
+ * On servers of the handshake era the questions come as requests of the server, which `asks` answers; no result is an
+ * `input_required` there.
  */
 import {
-  Client,
-  type DiscoverResult,
-  type FetchLike,
-  type Implementation,
+  type Client,
   isInputRequiredResult,
   type ProgressCallback,
-  SdkError,
-  SdkErrorCode,
   SdkHttpError,
-  StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransport,
   type Tool,
-  UnauthorizedError,
-  UnsupportedProtocolVersionError,
 } from "@modelcontextprotocol/client";
-import { RepriseError } from "@reprise/errors";
-import type { Host, ServerIdentity } from "./host.ts";
-import { hostCapabilities } from "./parseAsks.ts";
-import { WatchedTransport } from "./watchedTransport.ts";
+import { type Authorization, authorized } from "./authorization.ts";
+import { translate } from "./connectionErrors.ts";
+import type { ServerIdentity } from "./host.ts";
+import type { IncomingAsks } from "./incomingAsks.ts";
 
-/** The one revision that is spoken. */
-const REVISION = "2026-07-28";
-
-/** What opening a connection needs. */
-export interface ConnectionOptions {
-  readonly url: URL;
-  readonly host: Host;
-  readonly clientInfo: Implementation;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly token: (() => Promise<string | undefined>) | undefined;
-  readonly fetch: FetchLike | undefined;
-  readonly discovered: DiscoverResult | undefined;
-  readonly requestTimeoutMs: number;
-}
+/** Modern: MCP 2026-07-28. Legacy: the revisions with an `initialize` handshake, 2025-11-25 and older. */
+export type Era = "modern" | "legacy";
 
 /** What one request of a call brought: its result, or the next questions. */
 export type RoundResult =
@@ -64,59 +45,74 @@ export interface RoundOptions {
   readonly onProgress?: ProgressCallback;
 }
 
+/** The parts of an open connection. */
+export interface ConnectionParts {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
+  readonly asks: IncomingAsks;
+  readonly url: URL;
+  readonly authorization: Authorization | undefined;
+  readonly requestTimeoutMs: number;
+}
+
+/** The longest time that a timer can take. A call that stays open for its questions is timed by its own silence. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How long closing waits for the server to end the session; it is a courtesy to the server. */
+const GOODBYE_MS = 2_000;
+
 /** A connection that is open. */
 export class Connection {
   /** The official client, for the parts of the protocol that do not ask: lists, completion, subscriptions. */
   readonly client: Client;
   readonly server: ServerIdentity;
+  readonly era: Era;
+  /** Answers what a server of the handshake era asks. */
+  readonly asks: IncomingAsks;
+  readonly #transport: StreamableHTTPClientTransport;
+  readonly #authorization: Authorization | undefined;
   readonly #timeoutMs: number;
   #listed: readonly Tool[] | undefined;
 
-  private constructor(client: Client, options: ConnectionOptions) {
+  constructor({ client, transport, asks, url, authorization, requestTimeoutMs }: ConnectionParts) {
     const name = client.getServerVersion()?.name;
     this.client = client;
-    this.#timeoutMs = options.requestTimeoutMs;
+    this.asks = asks;
+    this.era = client.getProtocolEra() ?? "modern";
+    this.#transport = transport;
+    this.#authorization = authorization;
+    this.#timeoutMs = requestTimeoutMs;
     this.server = {
-      url: options.url.href,
-      origin: options.url.origin,
+      url: url.href,
+      origin: url.origin,
       ...(name === undefined ? {} : { name }),
     };
   }
 
-  /** Throws what the official client throws, but UNSUPPORTED_VERSION for a server of another revision and UNAUTHORIZED. */
-  static async open(options: ConnectionOptions): Promise<Connection> {
-    const { token, discovered } = options;
-    const transport = new StreamableHTTPClientTransport(options.url, {
-      requestInit: { headers: { ...options.headers } },
-      // A stream of this revision cannot be resumed by GET (streamable HTTP, "Receiving Messages"): a lost one is a lost request.
-      reconnectionOptions: {
-        maxRetries: 0,
-        initialReconnectionDelay: 0,
-        maxReconnectionDelay: 0,
-        reconnectionDelayGrowFactor: 1,
-      },
-      ...(token === undefined ? {} : { authProvider: { token } }),
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-    });
-    const client = new Client(options.clientInfo, {
-      capabilities: hostCapabilities(options.host),
-      versionNegotiation: { mode: { pin: REVISION } },
-      inputRequired: { autoFulfill: false },
-    });
-    const watched = new WatchedTransport(transport);
-    try {
-      await client.connect(watched, {
-        timeout: options.requestTimeoutMs,
-        ...(discovered === undefined ? {} : { prior: { kind: "modern", discover: discovered } }),
-      });
-    } catch (error) {
-      throw translate(error, watched.strangeStatus, options.url);
-    }
-    return new Connection(client, options);
+  /** Ends the session, where there is one, and closes. Never fails because of the server. */
+  async close(): Promise<void> {
+    if (this.era === "legacy") await this.#endSession();
+    await this.client.close();
   }
 
-  async close(): Promise<void> {
-    await this.client.close();
+  /** Whether `error` says that the session is over: the request was not executed, and a new session must be begun. */
+  isSessionEnd(error: unknown): boolean {
+    return (
+      error instanceof SdkHttpError &&
+      error.status === 404 &&
+      this.#transport.sessionId !== undefined
+    );
+  }
+
+  // A server may refuse (405) or be gone; its sessions end by themselves then.
+  async #endSession(): Promise<void> {
+    const ended = this.#transport.terminateSession().catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const waited = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, GOODBYE_MS);
+    });
+    await Promise.race([ended, waited]);
+    clearTimeout(timer);
   }
 
   /** All tools but those whose header declarations are invalid, which must not be called. Honours the server's cache hint. */
@@ -125,8 +121,11 @@ export class Connection {
     if (this.client.getServerCapabilities()?.tools === undefined) return [];
     const cacheMode = refresh ? "refresh" : "use";
     const options = { signal, timeout: this.#timeoutMs, cacheMode } as const;
-    this.#listed = (await this.client.listTools(undefined, options)).tools;
-    return this.#listed;
+    const { tools } = await this.#authorized(
+      async () => await this.client.listTools(undefined, options),
+    );
+    this.#listed = tools;
+    return tools;
   }
 
   /**
@@ -151,15 +150,21 @@ export class Connection {
     const request = {
       allowInputRequired: true,
       signal: options.signal,
-      timeout: this.#timeoutMs,
+      timeout: this.era === "modern" ? this.#timeoutMs : NO_TIMEOUT_MS,
       resetTimeoutOnProgress: true,
       ...(options.onProgress === undefined ? {} : { onprogress: options.onProgress }),
     };
     try {
-      return asRound(await this.#request(method, params, tool, request));
+      return asRound(
+        await this.#authorized(async () => await this.#request(method, params, tool, request)),
+      );
     } catch (error) {
       throw translate(error);
     }
+  }
+
+  async #authorized<T>(work: () => Promise<T>): Promise<T> {
+    return await authorized(() => this.#transport, this.#authorization, work);
   }
 
   async #request(
@@ -199,25 +204,4 @@ function asRound(value: unknown): RoundResult {
     ...(requestState === undefined ? {} : { requestState }),
     meta: _meta,
   };
-}
-
-function translate(error: unknown, strangeStatus?: number, url?: URL): unknown {
-  const status = error instanceof SdkHttpError ? error.status : undefined;
-  if (error instanceof UnauthorizedError || status === 401) {
-    return new RepriseError("UNAUTHORIZED", "The server wants a valid token.", { cause: error });
-  }
-  const noRevision =
-    error instanceof UnsupportedProtocolVersionError ||
-    (error instanceof SdkError &&
-      error.code === SdkErrorCode.EraNegotiationFailed &&
-      status === undefined &&
-      error.cause === undefined);
-  if (noRevision) {
-    const what =
-      strangeStatus === undefined || url === undefined
-        ? `The server does not speak MCP ${REVISION}, which this client needs.`
-        : `There is no MCP server of revision ${REVISION} at ${url.href} (HTTP ${strangeStatus}): check the address and its path.`;
-    return new RepriseError("UNSUPPORTED_VERSION", what, { cause: error });
-  }
-  return error;
 }

@@ -16,10 +16,12 @@ export const exitCodes: {
   readonly unreachable: 4;
   /** Questions are open and the call is in the file: `reprise resume FILE`. */
   readonly waiting: 5;
-  /** Questions are open, nobody answered, and there is no file. */
+  /** Questions are open, nobody answered, and there is no file. On the handshake era the call was given up. */
   readonly unanswered: 6;
   /** The person refused a sampling or roots ask, which ends the call. */
   readonly refusedByPerson: 7;
+  /** The call was to be kept in a file, and servers of the handshake era can't go on with such a call; nothing was called. */
+  readonly cannotWait: 8;
   /** Ctrl-C. */
   readonly interrupted: 130;
 } = Object.freeze({
@@ -31,5 +33,6 @@ export const exitCodes: {
   waiting: 5,
   unanswered: 6,
   refusedByPerson: 7,
+  cannotWait: 8,
   interrupted: 130,
 });

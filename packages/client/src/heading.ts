@@ -18,6 +18,8 @@ export function heading(key: string, context: AskContext, now: number): string {
   if (server.name !== undefined) {
     lines.splice(2, 0, `  It calls itself "${printableLine(server.name)}".`);
   }
+  if (!context.canWait)
+    lines.push("  It holds the call open for your answer: it can't be left for later.");
   if (answerBefore !== undefined) lines.push(`  ${deadline(answerBefore, now)}`);
   return lines.join("\n");
 }

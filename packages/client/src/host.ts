@@ -45,7 +45,12 @@ export interface AskContext {
   readonly maxInputRounds: number;
   /** Until when the server says it takes an answer (`_meta["reprise/answerBefore"]`); absent if it does not say. */
   readonly answerBefore?: Date;
-  /** Aborts when the call is given up; a host should then return "later". */
+  /**
+   * Whether "later" leaves a call that can be resumed. False on servers of the handshake era, whose calls stay open for their
+   * questions: there "later" gives the call up.
+   */
+  readonly canWait: boolean;
+  /** Aborts when the call is given up, or the server takes the question back; a host should then return "later". */
   readonly signal: AbortSignal;
 }
 
@@ -66,6 +71,8 @@ export interface UrlAsk {
   readonly key: string;
   readonly message: string;
   readonly url: UrlReview;
+  /** Servers of 2025-11-25 name the visit, and may say that it came to its end (`Host.completed`). */
+  readonly elicitationId?: string;
 }
 
 /** A model completion. Deprecated by MCP 2026-07-28 and still answered on every revision that has it. */
@@ -84,12 +91,15 @@ export interface RootsAsk {
 /** One question of a server. */
 export type Ask = FormAsk | UrlAsk | SampleAsk | RootsAsk;
 
-/** The person has not answered and may do so later: the call stops here and can be resumed. */
+/** The person has not answered and may do so later: the call stops here and can be resumed, if the context says `canWait`. */
 export interface Later {
   readonly action: "later";
 }
 
-/** The person says no to a sampling or roots ask. The protocol has no such answer on the wire: the call ends. */
+/**
+ * The person says no to a sampling or roots ask. MCP 2026-07-28 has no such answer on the wire, and the call ends; on the
+ * handshake era the server is told (-1), and the call goes on as it sees fit.
+ */
 export interface Refusal {
   readonly action: "refuse";
 }
@@ -126,4 +136,6 @@ export interface Host {
   url?(ask: UrlAsk, context: AskContext): Promise<UrlReply>;
   sample?(ask: SampleAsk, context: AskContext): Promise<SampleReply>;
   roots?(ask: RootsAsk, context: AskContext): Promise<RootsReply>;
+  /** The server says that what the page was for is complete (2025-11-25). Comes before or after the answer to `ask`, or never. */
+  completed?(ask: UrlAsk, context: AskContext): void;
 }

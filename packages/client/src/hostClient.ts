@@ -14,6 +14,8 @@ import type {
   ReadResourceResult,
   Tool,
 } from "@modelcontextprotocol/client";
+import type { Authorization } from "./authorization.ts";
+import type { Era } from "./connection.ts";
 import type { Ask, Host, ServerIdentity } from "./host.ts";
 import type { Clock, RetryPolicy } from "./retry.ts";
 import type { SavedCall } from "./savedCall.ts";
@@ -30,17 +32,27 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Gives the bearer token before each request. Not kept in saved calls. */
   readonly token?: () => Promise<string | undefined>;
+  /** OAuth, for servers that want it; in place of `token`. */
+  readonly authorization?: Authorization;
   /** Default: the global fetch. */
   readonly fetch?: FetchLike;
+  /** The server's era, if it is known (`HostClient.era` of an earlier connection). Default: found out with `server/discover`. */
+  readonly era?: Era;
   /** What an earlier connection's `discovered` was: saves the `server/discover` request. */
   readonly discovered?: DiscoverResult;
   /** Rounds of answers after which the call is given up. Default 8; servers of Reprise count to the same. */
   readonly maxInputRounds?: number;
-  /** Silence after which one request counts as broken. Default 300,000; a progress notification starts it anew. */
+  /**
+   * Silence after which one request counts as broken. Default 300,000; a progress notification starts it anew, and it is not
+   * counted while a server of the handshake era waits for an answer.
+   */
   readonly requestTimeoutMs?: number;
   /** Repeats of broken requests. A server that does not know the idempotency key may execute a repeat: set `attempts: 1` for it. */
   readonly retry?: Partial<RetryPolicy>;
-  /** Stores a call whenever it changed. It is awaited, and its failure stops the call before anything else is sent. */
+  /**
+   * Stores a call whenever it changed. It is awaited, and its failure stops the call before anything else is sent. Not called on
+   * servers of the handshake era, whose calls can't be resumed.
+   */
   readonly onChange?: (call: SavedCall) => Promise<void>;
   /** Progress of a running request. Asking for it makes servers answer with a stream. */
   readonly onProgress?: ProgressCallback;
@@ -54,9 +66,9 @@ export interface ConnectOptions {
 export type Outcome<R> =
   /** It has its result. `outputProblem`: what a tool's structured content has against the tool's own output schema. */
   | { readonly status: "complete"; readonly result: R; readonly outputProblem?: string }
-  /** Questions are open; `resume(call)` asks them again. */
+  /** Questions are open; `resume(call)` asks them again. Never on the handshake era: CALL_CANNOT_WAIT is thrown there. */
   | { readonly status: "waiting"; readonly call: SavedCall; readonly open: readonly Ask[] }
-  /** The person refused a sampling or roots ask. Nothing is sent then: no server waits for it (sampling, "Error Handling"). */
+  /** The person refused a sampling or roots ask. Nothing is sent then, on 2026-07-28: no server waits for it (sampling, "Error Handling"). */
   | { readonly status: "refused"; readonly call: SavedCall; readonly ask: Ask };
 
 /** The result of whichever method a resumed call has. */
@@ -71,9 +83,11 @@ export interface CallOptions {
 /** A connected host. */
 export interface HostClient {
   readonly server: ServerIdentity;
-  /** What the server said of itself; give it to the next `connect`. */
+  /** Give it to the next `connect` to this server. */
+  readonly era: Era;
+  /** What the server said of itself; give it to the next `connect`. Only servers of 2026-07-28 have it. */
   readonly discovered: DiscoverResult | undefined;
-  /** The official client on the same connection, for all that does not ask: lists, completion, subscriptions. */
+  /** The official client on the same connection, for all that does not ask: lists, completion, subscriptions. Another one after a session ended. */
   readonly official: Client;
   listTools(options?: CallOptions): Promise<readonly Tool[]>;
   callTool(

@@ -2,9 +2,11 @@
  * The host side of MCP: calls that may ask, gates for a person, saved calls, and a terminal host.
  */
 export { ProtocolError } from "@modelcontextprotocol/client";
+export type { Authorization } from "./authorization.ts";
 export { openInBrowser } from "./browser.ts";
 export { loadCallFile, removeCallFile, saveCallFile } from "./callFile.ts";
 export { connect } from "./client.ts";
+export type { Era } from "./connection.ts";
 export { exitCodes } from "./exitCodes.ts";
 export type {
   BooleanField,

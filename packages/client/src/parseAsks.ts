@@ -1,7 +1,7 @@
 /**
- * The edge where `inputRequests` of a result become asks.
+ * The edge where `inputRequests` of a result, and requests of a server of the handshake era, become asks.
  *
- * Called with every round and with every saved call that is resumed. Pure. What this client did not declare or cannot show is
+ * Called with every round, with every saved call that is resumed, and with every request of such a server. Pure. What this client did not declare or cannot show is
  * CLIENT_CANNOT_ANSWER, before the person sees any question of that round: answering half a round would commit the person to
  * a call that cannot end.
  */
@@ -15,7 +15,7 @@ import { formFields } from "./form.ts";
 import type { Ask, Host } from "./host.ts";
 import { reviewUrl } from "./reviewUrl.ts";
 
-/** The capabilities that a host stands for; sent with every request. */
+/** The capabilities that a host stands for; sent with every request, or with `initialize`. */
 export function hostCapabilities(host: Host): ClientCapabilities {
   const elicitation = {
     ...(host.form === undefined ? {} : { form: {} }),
@@ -33,7 +33,8 @@ export function parseAsks(inputRequests: Readonly<Record<string, unknown>>): rea
   return Object.entries(inputRequests).map(([key, request]) => parseAsk(key, request));
 }
 
-function parseAsk(key: string, request: unknown): Ask {
+/** One ask; also that of a server of the handshake era, whose request has the same form. */
+export function parseAsk(key: string, request: unknown): Ask {
   if (!isObject(request)) throw cannot(key, "it is no request");
   const params = isObject(request["params"]) ? request["params"] : {};
   switch (request["method"]) {
@@ -49,7 +50,8 @@ function parseAsk(key: string, request: unknown): Ask {
 }
 
 function parseElicitation(key: string, params: Readonly<Record<string, unknown>>): Ask {
-  const { mode, message, url, requestedSchema } = params as {
+  const { mode, message, url, requestedSchema, elicitationId } = params as {
+    readonly elicitationId?: unknown;
     readonly mode?: unknown;
     readonly message?: unknown;
     readonly url?: unknown;
@@ -61,7 +63,13 @@ function parseElicitation(key: string, params: Readonly<Record<string, unknown>>
     return { kind: "form", key, message, fields: formFields(requestedSchema) };
   }
   if (mode === "url" && typeof url === "string") {
-    return { kind: "url", key, message, url: reviewUrl(url) };
+    return {
+      kind: "url",
+      key,
+      message,
+      url: reviewUrl(url),
+      ...(typeof elicitationId === "string" ? { elicitationId } : {}),
+    };
   }
   throw cannot(key, "it is of a mode that this client does not know");
 }

@@ -67,6 +67,7 @@ export function withPreparedAnswers(
     url: taken(urlReply, (ask, context) => host.url(ask, context)),
     sample: taken(sampleReply, (ask, context) => host.sample(ask, context)),
     roots: taken(rootsReply, (ask, context) => host.roots(ask, context)),
+    completed: (ask, context) => host.completed(ask, context),
   };
 }
 

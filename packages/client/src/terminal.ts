@@ -13,14 +13,14 @@ import {
   type Root,
   SdkHttpError,
 } from "@modelcontextprotocol/client";
-import { isRepriseError, type RepriseError } from "@reprise/errors";
+import { isRepriseError, RepriseError } from "@reprise/errors";
 import { openInBrowser } from "./browser.ts";
 import { loadCallFile, refuseExisting, removeCallFile, saveCallFile } from "./callFile.ts";
 import { connect } from "./client.ts";
 import { type Console, streamConsole } from "./console.ts";
 import { exitCodes } from "./exitCodes.ts";
 import { heading } from "./heading.ts";
-import type { Ask, AskContext } from "./host.ts";
+import type { Ask, AskContext, Host } from "./host.ts";
 import type { AnyResult, ConnectOptions, HostClient, Outcome } from "./hostClient.ts";
 import { exampleAnswer, question } from "./openAsk.ts";
 import { type PreparedAnswers, parseAnswers, withPreparedAnswers } from "./preparedAnswers.ts";
@@ -79,6 +79,7 @@ export async function runCall(options: RunCallOptions): Promise<number> {
     return {
       url,
       begin: async (client, signal) => {
+        if (file !== undefined && client.era === "legacy") throw cannotBeKept();
         try {
           return await client.callTool(tool, args, { signal });
         } catch (error) {
@@ -88,6 +89,14 @@ export async function runCall(options: RunCallOptions): Promise<number> {
       },
     };
   });
+}
+
+// Before the call: to give it up at its first question would leave it half done.
+function cannotBeKept(): RepriseError {
+  return new RepriseError(
+    "CALL_CANNOT_WAIT",
+    "This server has the handshake era, whose calls can't be kept in a file; nothing was called. Call it without --save.",
+  );
 }
 
 /** A misspelt name is the most likely reason why a server refuses a call, and the list is known already. */
@@ -191,11 +200,42 @@ function commandHost(options: TerminalOptions, console: Console, answers: Prepar
     model: options.model,
     now,
   });
-  return withPreparedAnswers(host, answers, (ask: Ask, context: AskContext, answer: unknown) => {
-    console.say(heading(ask.key, context, now()));
-    console.say(question(ask));
-    console.say(`  Answered as prepared: ${printableLine(JSON.stringify(answer))}`);
-  });
+  const prepared = withPreparedAnswers(
+    host,
+    answers,
+    (ask: Ask, context: AskContext, answer: unknown) => {
+      console.say(heading(ask.key, context, now()));
+      console.say(question(ask));
+      console.say(`  Answered as prepared: ${printableLine(JSON.stringify(answer))}`);
+    },
+  );
+  return tellingUnanswered(prepared, (ask) => sayOpen(console, ask));
+}
+
+/** `host`, but `onUnanswered` hears of what nobody answered on a call that can't wait: there is no outcome that would list it. */
+function tellingUnanswered(host: Required<Host>, onUnanswered: (ask: Ask) => void): Required<Host> {
+  const telling =
+    <A extends Ask, R extends { readonly action: string }>(
+      gate: (ask: A, context: AskContext) => Promise<R>,
+    ) =>
+    async (ask: A, context: AskContext): Promise<R> => {
+      const reply = await gate(ask, context);
+      const isLeft = reply.action === "later" && !context.canWait && !context.signal.aborted;
+      if (isLeft) onUnanswered(ask);
+      return reply;
+    };
+  return {
+    form: telling((ask, context) => host.form(ask, context)),
+    url: telling((ask, context) => host.url(ask, context)),
+    sample: telling((ask, context) => host.sample(ask, context)),
+    roots: telling((ask, context) => host.roots(ask, context)),
+    completed: (ask, context) => host.completed(ask, context),
+  };
+}
+
+function sayOpen(console: Console, ask: Ask): void {
+  console.say(`Open question "${printableLine(ask.key)}":\n${question(ask)}`);
+  console.say(`  Answer it with --answer ${printableLine(ask.key)}=${exampleAnswer(ask)}`);
 }
 
 async function report(
@@ -224,10 +264,7 @@ async function report(
       );
       return exitCodes.refusedByPerson;
     case "waiting":
-      for (const ask of outcome.open) {
-        console.say(`Open question "${printableLine(ask.key)}":\n${question(ask)}`);
-        console.say(`  Answer it with --answer ${printableLine(ask.key)}=${exampleAnswer(ask)}`);
-      }
+      for (const ask of outcome.open) sayOpen(console, ask);
       noteUnused(console, unused);
       if (file === undefined) {
         console.say(
@@ -266,6 +303,9 @@ function noteUnused(console: Console, unused: PreparedAnswers): void {
 function exitCodeOf(error: unknown): number {
   if (isRepriseError(error)) {
     if (error.code === "SERVER_UNREACHABLE") return exitCodes.unreachable;
+    if (error.code === "CALL_CANNOT_WAIT") {
+      return error.data?.["key"] === undefined ? exitCodes.cannotWait : exitCodes.unanswered;
+    }
     return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.refusedByServer;
   }
   if (error instanceof ProtocolError || error instanceof SdkHttpError)

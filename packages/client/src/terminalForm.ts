@@ -5,9 +5,9 @@
  *
  * 1. `accept` needs the word "send", typed under the form as it will be sent. Enter sends nothing; while filling in, it keeps a
  *    value that is shown, or leaves an optional field empty.
- * 2. `:decline`, `:cancel` and `:later` work at every field, the plain words at the review.
+ * 2. `:decline`, `:cancel` and (where the call can wait) `:later` work at every field, the plain words at the review.
  */
-import { choose } from "./choose.ts";
+import { type Asked, choose } from "./choose.ts";
 import type { Console } from "./console.ts";
 import type { Field } from "./form.ts";
 import { type FieldValue, formProblems, initialContent } from "./formValues.ts";
@@ -24,30 +24,26 @@ const LEAVE: Readonly<Record<string, Leave>> = {
 };
 
 /** Has the form answered. The heading has been printed. */
-export async function fillForm(
-  console: Console,
-  ask: FormAsk,
-  signal: AbortSignal,
-): Promise<FormReply> {
+export async function fillForm(console: Console, ask: FormAsk, asked: Asked): Promise<FormReply> {
   const content = initialContent(ask.fields);
   console.say(quoted(ask.message));
   if (ask.fields.length > 0) {
     console.say(
-      "  At each field: a value, or :decline, :cancel, :later. Nothing is sent before you have seen it all.",
+      `  At each field: a value, or :decline, :cancel${asked.canWait ? ", :later" : ""}. Nothing is sent before you have seen it all.`,
     );
   }
   for (const field of ask.fields) {
-    const left = await fillField(console, field, content, signal);
+    const left = await fillField(console, field, content, asked);
     if (left !== undefined) return left;
   }
-  return await review(console, ask, content, signal);
+  return await review(console, ask, content, asked);
 }
 
 async function review(
   console: Console,
   ask: FormAsk,
   content: Map<string, FieldValue>,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<FormReply> {
   for (;;) {
     console.say("  This is what would be sent:");
@@ -64,7 +60,7 @@ async function review(
         cancel: ["cancel"],
         later: ["later"],
       },
-      signal,
+      asked,
       "change",
     );
     switch (chosen?.choice) {
@@ -75,7 +71,7 @@ async function review(
         break;
       }
       case "change": {
-        const left = await changeField(console, ask.fields, chosen.rest, content, signal);
+        const left = await changeField(console, ask.fields, chosen.rest, content, asked);
         if (left !== undefined) return left;
         break;
       }
@@ -93,7 +89,7 @@ async function changeField(
   fields: readonly Field[],
   which: string,
   content: Map<string, FieldValue>,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<Leave | undefined> {
   const found = fields.find((field, index) => String(index + 1) === which || field.name === which);
   const field = fields.length === 1 ? fields[0] : found;
@@ -101,7 +97,7 @@ async function changeField(
     console.say('  Say which: "change 1", or the name of the field.');
     return undefined;
   }
-  return await fillField(console, field, content, signal);
+  return await fillField(console, field, content, asked);
 }
 
 /** Undefined when the field is done; else how the person left the form. */
@@ -109,18 +105,22 @@ async function fillField(
   console: Console,
   field: Field,
   content: Map<string, FieldValue>,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<Leave | undefined> {
   console.say(describe(field));
   for (;;) {
     const line = await console.ask(
       `  ${printableLine(field.label)}${hint(field, content)}: `,
-      signal,
+      asked.signal,
     );
     if (line === undefined) return { action: "later" };
     const command = line.trim();
     const left = Object.hasOwn(LEAVE, command) ? LEAVE[command] : undefined;
-    if (left !== undefined) return left;
+    if (left !== undefined && (asked.canWait || left.action !== "later")) return left;
+    if (left !== undefined) {
+      console.say("  This call can't wait: the server holds it open for your answer.");
+      continue;
+    }
     if (command === ":clear") content.delete(field.name);
     if (command === "" || command === ":clear") {
       if (content.has(field.name) || !field.required) return undefined;

@@ -2,12 +2,13 @@
  * The host of a person at a terminal.
  *
  * Called by the gates; calls the terminal gates on a console. It keeps one thing: once the person said "later" or the input
- * ended, the rest of the round is left too, without more questions.
+ * ended, the rest of the round is left too, without more questions. A question that the server took back is not the person's "later".
  */
 import type { Root } from "@modelcontextprotocol/client";
 import type { Console } from "./console.ts";
 import { heading } from "./heading.ts";
 import type { AskContext, Host } from "./host.ts";
+import { printableLine } from "./printable.ts";
 import { fillForm } from "./terminalForm.ts";
 import { type Model, sampleByHand, tellRoots } from "./terminalSample.ts";
 import { type OpenUrl, visitPage } from "./terminalUrl.ts";
@@ -34,17 +35,25 @@ export function terminalHost(options: TerminalHostOptions): Required<Host> {
     if (left || !console.interactive) return { action: "later" };
     console.say(heading(key, context, options.now()));
     const reply = await gate();
+    if (context.signal.aborted) {
+      console.say("  The question is no longer open.");
+      return { action: "later" };
+    }
     left = reply.action === "later";
     return reply;
   };
   return {
-    form: async (ask, context) =>
-      await at(ask.key, context, () => fillForm(console, ask, context.signal)),
+    form: async (ask, context) => await at(ask.key, context, () => fillForm(console, ask, context)),
     url: async (ask, context) =>
-      await at(ask.key, context, () => visitPage(console, ask, openUrl, context.signal)),
+      await at(ask.key, context, () => visitPage(console, ask, openUrl, context)),
     sample: async (ask, context) =>
-      await at(ask.key, context, () => sampleByHand(console, ask, model, context.signal)),
+      await at(ask.key, context, () => sampleByHand(console, ask, model, context)),
     roots: async (ask, context) =>
-      await at(ask.key, context, () => tellRoots(console, roots, context.signal)),
+      await at(ask.key, context, () => tellRoots(console, roots, context)),
+    completed: ({ url }, { server }) => {
+      console.say(
+        `  ${printableLine(server.origin)} says that what it wanted at ${printableLine(url.parts.host)} is complete.`,
+      );
+    },
   };
 }

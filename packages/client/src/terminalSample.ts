@@ -3,14 +3,14 @@
  *
  * Called by the terminal host (MCP 2026-07-28, sampling: a human in the loop who can deny, edit the prompt, and sees the answer
  * before it goes). Without a model the person writes the answer; with one, the prompt as edited goes to it, and its answer
- * comes back here to be sent, changed or thrown away. Refusing sends nothing: this revision has no answer for it.
+ * comes back here to be sent, changed or thrown away. Refusing sends nothing on 2026-07-28, which has no answer for it.
  */
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
   Root,
 } from "@modelcontextprotocol/client";
-import { choose } from "./choose.ts";
+import { type Asked, choose } from "./choose.ts";
 import type { Console } from "./console.ts";
 import type { RootsReply, SampleAsk, SampleReply } from "./host.ts";
 import { printableLine, quoted } from "./printable.ts";
@@ -23,7 +23,7 @@ export async function sampleByHand(
   console: Console,
   ask: SampleAsk,
   model: Model | undefined,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<SampleReply> {
   let params = ask.params;
   console.say("  It wants a model's answer to this prompt:");
@@ -38,12 +38,12 @@ export async function sampleByHand(
         refuse: ["refuse", "decline", "no", "n"],
         later: ["later", "cancel"],
       },
-      signal,
+      asked,
     );
     if (chosen === undefined || chosen.choice === "later") return { action: "later" };
     if (chosen.choice === "refuse") return { action: "refuse" };
     if (chosen.choice === "edit") {
-      const edited = await editPrompt(console, params, signal);
+      const edited = await editPrompt(console, params, asked);
       if (edited === undefined) return { action: "later" };
       params = edited;
       continue;
@@ -51,9 +51,9 @@ export async function sampleByHand(
     const answer =
       chosen.choice === "run" && model !== undefined
         ? await model(params)
-        : await writeAnswer(console, signal);
+        : await writeAnswer(console, asked);
     if (answer === undefined) return { action: "later" };
-    const reviewed = await reviewAnswer(console, answer, signal);
+    const reviewed = await reviewAnswer(console, answer, asked);
     if (reviewed !== "again") return reviewed;
   }
 }
@@ -61,7 +61,7 @@ export async function sampleByHand(
 async function reviewAnswer(
   console: Console,
   result: CreateMessageResult,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<SampleReply | "again"> {
   console.say(`  This would be sent as the answer of "${printableLine(result.model)}":`);
   console.say(quoted(shownContent(result.content)));
@@ -73,7 +73,7 @@ async function reviewAnswer(
       refuse: ["refuse", "decline", "no", "n"],
       later: ["later", "cancel"],
     },
-    signal,
+    asked,
   );
   switch (chosen?.choice) {
     case "send":
@@ -112,12 +112,12 @@ function shownContent(content: unknown): string {
 async function editPrompt(
   console: Console,
   params: CreateMessageRequestParams,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<CreateMessageRequestParams | undefined> {
   console.say("  New words for each text; a line of a single dot at once keeps it.");
   let { systemPrompt } = params;
   if (systemPrompt !== undefined) {
-    const words = await writeText(console, "System prompt", signal);
+    const words = await writeText(console, "System prompt", asked);
     if (words === undefined) return undefined;
     if (words !== "") systemPrompt = words;
   }
@@ -127,7 +127,7 @@ async function editPrompt(
       messages.push(message);
       continue;
     }
-    const words = await writeText(console, message.role === "user" ? "User" : "Assistant", signal);
+    const words = await writeText(console, message.role === "user" ? "User" : "Assistant", asked);
     if (words === undefined) return undefined;
     messages.push(
       words === "" ? message : { ...message, content: { ...message.content, text: words } },
@@ -138,9 +138,9 @@ async function editPrompt(
 
 async function writeAnswer(
   console: Console,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<CreateMessageResult | undefined> {
-  const text = await writeText(console, "Answer", signal);
+  const text = await writeText(console, "Answer", asked);
   return text === undefined ? undefined : byHand(text);
 }
 
@@ -157,12 +157,12 @@ export function byHand(text: string): CreateMessageResult {
 async function writeText(
   console: Console,
   what: string,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<string | undefined> {
   console.say(`  ${what}; end with a line of a single dot:`);
   const lines: string[] = [];
   for (;;) {
-    const line = await console.ask("  > ", signal);
+    const line = await console.ask("  > ", asked.signal);
     if (line === undefined) return undefined;
     if (line === ".") return lines.join("\n");
     lines.push(line);
@@ -173,7 +173,7 @@ async function writeText(
 export async function tellRoots(
   console: Console,
   roots: readonly Root[],
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<RootsReply> {
   console.say("  It wants to know which folders it may work in. It would be told:");
   for (const root of roots)
@@ -189,7 +189,7 @@ export async function tellRoots(
       refuse: ["refuse", "decline", "no", "n"],
       later: ["later", "cancel"],
     },
-    signal,
+    asked,
   );
   switch (chosen?.choice) {
     case "send":

@@ -5,7 +5,7 @@
  * terminals without colours; the browser is started after "open" only, and the answer goes after "done", so that the server
  * is not called back before there is something to find. A refused address can only be declined, cancelled or left.
  */
-import { choose } from "./choose.ts";
+import { type Asked, choose } from "./choose.ts";
 import type { Console } from "./console.ts";
 import type { UrlAsk, UrlReply } from "./host.ts";
 import { printableLine, quoted } from "./printable.ts";
@@ -19,7 +19,7 @@ export async function visitPage(
   console: Console,
   ask: UrlAsk,
   openUrl: OpenUrl,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<UrlReply> {
   console.say(quoted(ask.message));
   console.say("  It wants you to visit this page in your browser:");
@@ -28,16 +28,16 @@ export async function visitPage(
   for (const warning of ask.url.warnings) console.say(`  WARNING: ${printableLine(warning)}`);
   if (ask.url.refusal !== undefined) {
     console.say(`  This address will not be opened. ${printableLine(ask.url.refusal)}`);
-    return await leave(console, signal);
+    return await leave(console, asked);
   }
-  return await openOrLeave(console, ask.url, openUrl, signal);
+  return await openOrLeave(console, ask.url, openUrl, asked);
 }
 
-async function leave(console: Console, signal: AbortSignal): Promise<UrlReply> {
+async function leave(console: Console, asked: Asked): Promise<UrlReply> {
   const chosen = await choose(
     console,
     { decline: ["decline", "no", "n"], cancel: ["cancel"], later: ["later"] },
-    signal,
+    asked,
   );
   return { action: chosen?.choice ?? "later" };
 }
@@ -46,7 +46,7 @@ async function openOrLeave(
   console: Console,
   url: UrlReview,
   openUrl: OpenUrl,
-  signal: AbortSignal,
+  asked: Asked,
 ): Promise<UrlReply> {
   console.say('  "open" starts your browser; "done" tells the server that you have been there.');
   for (;;) {
@@ -59,7 +59,7 @@ async function openOrLeave(
         cancel: ["cancel"],
         later: ["later"],
       },
-      signal,
+      asked,
     );
     switch (chosen?.choice) {
       case "open":

@@ -9,9 +9,9 @@
  * 2. Everything that fetch or reading a body throws becomes ConnectionLost with its cause; the official errors pass.
  * 3. An HTTP error whose body is the JSON-RPC error of this request is delivered as that error (the official transport does
  *    so for status 400 only, and 404 with -32601 is an ordinary answer on 2026-07-28).
- *
- * 4. What no MCP server would answer is kept in `strangeStatus`: the official client takes any such answer to its first request
- *    for a server of another revision.
+ * 4. An answer to a request of the server (handshake era) is sent as often as `deliver` has patience: nobody else has it, and a
+ *    server takes the first of equal ones. If it can't be delivered, all requests under way are lost with it.
+ * 5. A 404 in a session is the session's end and not an answer of the method (MCP 2025-11-25, "Session Management").
  *
  * It never sends anything of its own.
  */
@@ -36,15 +36,15 @@ export class WatchedTransport implements Transport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport["onmessage"];
-  /** HTTP status of the last refusal that had no JSON-RPC body. */
-  strangeStatus: number | undefined;
   readonly #inner: Transport;
-  /** Requests without a response; called when it is there. */
-  readonly #waiting = new Map<RequestId, () => void>();
+  readonly #deliverAnswer: (send: () => Promise<void>) => Promise<void>;
+  /** Requests without a response; called when it is there, with an error when it can't come. */
+  readonly #waiting = new Map<RequestId, (lost?: unknown) => void>();
 
-  /** `inner`: the official Streamable HTTP transport, not yet started. */
-  constructor(inner: Transport) {
+  /** `inner`: the official Streamable HTTP transport, not yet started. `deliver`: repeats a sending that breaks. */
+  constructor(inner: Transport, deliver: (send: () => Promise<void>) => Promise<void>) {
     this.#inner = inner;
+    this.#deliverAnswer = deliver;
     inner.onclose = () => this.onclose?.();
     inner.onerror = (error) => this.onerror?.(error);
     inner.onmessage = (message: JSONRPCMessage) => this.#deliver(message);
@@ -70,18 +70,39 @@ export class WatchedTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!isJSONRPCRequest(message)) {
-      await this.#inner.send(message, options);
+      await this.#sendOther(message, options);
       return;
     }
     const { id } = message;
-    const answered = new Promise<"answered">((resolve) => {
-      this.#waiting.set(id, () => resolve("answered"));
+    const answered = new Promise<"answered">((resolve, reject) => {
+      this.#waiting.set(id, (lost) => (lost === undefined ? resolve("answered") : reject(lost)));
     });
+    // It may be lost while the request is still being sent, when nobody listens yet.
+    answered.catch(() => undefined);
     try {
       const ended = await this.#sendRequest(message, options, answered);
       if (ended === "lost") throw new ConnectionLost("the response stream ended early");
     } finally {
       this.#waiting.delete(id);
+    }
+  }
+
+  async #sendOther(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!isJSONRPCResponse(message)) {
+      await this.#inner.send(message, options);
+      // Its response will not be waited for any more (the official client sends this on the handshake era only).
+      if (isCancellation(message)) this.#waiting.get(message.params.requestId)?.();
+      return;
+    }
+    try {
+      await this.#deliverAnswer(async () => {
+        await this.#inner.send(message, options).catch((error: unknown) => {
+          throw asLost(error);
+        });
+      });
+    } catch (error) {
+      for (const settle of this.#waiting.values()) settle(error);
+      throw error;
     }
   }
 
@@ -103,9 +124,6 @@ export class WatchedTransport implements Transport {
       await this.#inner.send(message, { ...options, onRequestStreamEnd });
     } catch (error) {
       if (this.#deliverRefusal(message.id, error)) return "answered";
-      if (error instanceof SdkHttpError && parseBody(error.data["text"]) === undefined) {
-        this.strangeStatus = error.status;
-      }
       throw asLost(error);
     }
     // `answered` stands first: a stream often brings the response and its own end in one chunk.
@@ -120,6 +138,7 @@ export class WatchedTransport implements Transport {
   #deliverRefusal(id: RequestId, error: unknown): boolean {
     if (!(error instanceof SdkHttpError) || error.status === 401 || error.status === 403)
       return false;
+    if (error.status === 404 && this.sessionId !== undefined) return false;
     const message = parseBody(error.data["text"]);
     if (message === undefined || !isJSONRPCErrorResponse(message) || message.id !== id)
       return false;
@@ -136,6 +155,14 @@ function parseBody(text: unknown): JSONRPCMessage | undefined {
     // A proxy's error page: the HTTP status is all there is to tell.
     return undefined;
   }
+}
+
+function isCancellation(
+  message: JSONRPCMessage,
+): message is JSONRPCMessage & { readonly params: { readonly requestId: RequestId } } {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return false;
+  const id = message.params?.["requestId"];
+  return typeof id === "string" || typeof id === "number";
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<"aborted"> {

@@ -77,7 +77,7 @@ export interface FakeServer {
   tools: Record<string, unknown>[];
   /** Cache hint of tools/list. */
   listTtlMs: number;
-  /** Replaces the answer to server/discover; undefined: the usual one. */
+  /** Replaces the answer to server/discover, and to the initialize that may follow; undefined: the usual ones. */
   discover: Reply | undefined;
   close(): Promise<void>;
 }
@@ -128,6 +128,9 @@ async function answer(
     case "server/discover":
       write(response, received, fake.discover ?? { result: discovered });
       return;
+    case "initialize":
+      write(response, received, fake.discover ?? noHandshake);
+      return;
     case "tools/list":
       write(response, received, {
         result: {
@@ -146,6 +149,11 @@ async function answer(
     }
   }
 }
+
+const noHandshake: Reply = {
+  status: 400,
+  error: { code: -32_602, message: "_meta is missing: speak 2026-07-28" },
+};
 
 const discovered = {
   resultType: "complete",
