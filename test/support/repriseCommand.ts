@@ -17,9 +17,13 @@ export async function runReprise(
   return await child.ended;
 }
 
-/** Starts the command and leaves it running; relative paths are those of `cwd`. */
-export function startReprise(args: readonly string[], cwd?: string): Child {
-  return startNode([program, ...args], {}, cwd);
+/** Starts the command and leaves it running; relative paths are those of `cwd`, `env` is laid over. */
+export function startReprise(
+  args: readonly string[],
+  cwd?: string,
+  env: Readonly<Record<string, string>> = {},
+): Child {
+  return startNode([program, ...args], env, cwd);
 }
 
 /** Starts the command at a terminal of its own, with the `script` of util-linux; its stdout is the screen. */

@@ -1,0 +1,97 @@
+/**
+ * The official v1 SDK client, round robin over two processes on one embedded store: no request of a session is sure to come
+ * to the process that had the last one.
+ */
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Child } from "../../support/childProcess.ts";
+import { fromSource, startNode } from "../../support/childProcess.ts";
+import { type Answer, type Asked, textOf, yes } from "../../support/officialClient.ts";
+import { startReprise } from "../../support/repriseCommand.ts";
+import { type RoundRobin, roundRobin } from "../../support/roundRobin.ts";
+import { connectSdkV1, type SdkV1Client } from "../../support/sdkV1Client.ts";
+
+let data: string;
+let first: Child;
+let second: Child;
+let proxy: RoundRobin;
+let scratch: string;
+let outside: string;
+const clients: SdkV1Client[] = [];
+
+beforeAll(async () => {
+  data = await mkdtemp(path.join(tmpdir(), "reprise-legacy-"));
+  first = startNode([...fromSource, "services/shop/src/main.ts"], {
+    ...{ PORT: "0", SHOP_PORT: "0", REPRISE_DATA: data },
+  });
+  const [, url = ""] = await first.line(/^ {2}MCP +(\S+)/);
+  [, outside = ""] = await first.line(/^ {2}payments +(\S+)/);
+  const [, smtpPort = ""] = await first.line(/SMTP on port (\d+)/);
+  [, scratch = ""] = await first.line(/^ {2}scratch +(\S+)/);
+  second = startReprise(
+    ["dev", "services/shop/src/served.ts", "--data", data, "--port", "0"],
+    undefined,
+    { SHOP_URL: outside, SHOP_SMTP_PORT: smtpPort, SHOP_SCRATCH: scratch },
+  );
+  const [, other = ""] = await second.line(/^ {2}MCP +(\S+)/);
+  proxy = await roundRobin([url, other]);
+}, 120_000);
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+
+afterAll(async () => {
+  await proxy.close();
+  await second.stop();
+  await first.stop();
+  await rm(data, { recursive: true, force: true });
+});
+
+async function connect(answer: (ask: Asked) => Answer): Promise<SdkV1Client> {
+  const connected = await connectSdkV1(proxy.url, answer);
+  clients.push(connected);
+  return connected;
+}
+
+async function call({ client }: SdkV1Client, name: string, args: Record<string, unknown>) {
+  const result = await client.callTool({ name, arguments: args });
+  return textOf(result as { content: object[] });
+}
+
+async function read(what: string): Promise<readonly unknown[]> {
+  return (await (await fetch(new URL(what, outside))).json()) as unknown[];
+}
+
+test("completes every tool of the shop, and both processes have their part", async () => {
+  const client = await connect(({ method, message }) => {
+    if (method === "sampling/createMessage") return { sample: "Five orders." };
+    if (message.startsWith("When")) return { accept: { departure: "2026-09-01", nights: 2 } };
+    if (message.startsWith("How")) return { accept: { travelClass: "economy", hotelStars: "3" } };
+    if (message.startsWith("Where"))
+      return { accept: { address: "a@example.net", language: "de" } };
+    return { accept: { confirm: true } };
+  });
+  const { tools } = await client.client.listTools();
+  expect(tools.map(({ name }) => name)).toContain("refund_order");
+  expect(await call(client, "refund_order", { orderId: "1001" })).toMatch(/^Refunded /);
+  expect(await read("/refunds?orderId=1001")).toHaveLength(1);
+  expect(await call(client, "book_trip", { city: "Lisbon" })).toMatch(/^Booked 2 nights/);
+  expect(await call(client, "send_invoice", { orderId: "1002" })).toContain("a@example.net");
+  expect(await call(client, "summarize_orders", {})).toBe("Five orders.");
+  expect(proxy.counts.every((count) => count > 5)).toBe(true);
+});
+
+test("delete_folder keeps the folder when declined, and deletes it once confirmed", async () => {
+  const folder = path.join(scratch, "build");
+  expect(existsSync(folder)).toBe(true);
+  expect(await call(await connect(() => "decline"), "delete_folder", { path: "build" })).toMatch(
+    /^Kept/,
+  );
+  expect(existsSync(folder)).toBe(true);
+  expect(await call(await connect(yes), "delete_folder", { path: "build" })).toMatch(/^Deleted/);
+  expect(existsSync(folder)).toBe(false);
+});

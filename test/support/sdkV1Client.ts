@@ -1,0 +1,62 @@
+/**
+ * The official v1 SDK's client, which speaks the handshake era alone. What the server asks is recorded and answered as in
+ * officialClient.ts.
+ */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Answer, Asked } from "./officialClient.ts";
+
+/** A connected client. */
+export interface SdkV1Client {
+  readonly client: Client;
+  readonly asked: readonly Asked[];
+  close(): Promise<void>;
+}
+
+/** Connects to `url`. */
+export async function connectSdkV1(
+  url: string,
+  answer: (ask: Asked) => Answer,
+): Promise<SdkV1Client> {
+  const asked: Asked[] = [];
+  const client = new Client(
+    { name: "sdk-v1-client", version: "1.0.0" },
+    { capabilities: { elicitation: { form: {} }, sampling: {} } },
+  );
+  const put = (method: string, params: object, message: string): Answer => {
+    const ask = { method, message, params: params as Asked["params"] };
+    asked.push(ask);
+    return answer(ask);
+  };
+  client.setRequestHandler(ElicitRequestSchema, ({ method, params }) => {
+    const given = put(method, params, params.message);
+    if (typeof given === "string") return { action: given };
+    if ("sample" in given) throw new Error("a form was asked, not a model");
+    return { action: "accept", content: { ...given.accept } };
+  });
+  client.setRequestHandler(CreateMessageRequestSchema, ({ method, params }) => {
+    const given = put(method, params, JSON.stringify(params.messages));
+    if (typeof given === "string" || !("sample" in given)) throw new Error("a model was asked");
+    return {
+      model: "model-of-the-test",
+      role: "assistant",
+      content: { type: "text", text: given.sample },
+    };
+  });
+  const transport = new StreamableHTTPClientTransport(new URL(url));
+  // Its types say that `sessionId` may be undefined, those of Transport that it may be left out.
+  await client.connect(transport as Transport);
+  return {
+    client,
+    asked,
+    async close() {
+      await transport.terminateSession();
+      await client.close();
+    },
+  };
+}
