@@ -127,6 +127,58 @@ describe("a call through the pool", { timeout: 30_000 }, () => {
     expect(["stopped", "INTERRUPTED"]).toContain(text(await reply));
   });
 
+  test.each(["repeatable", "once"] as const)(
+    "of a %s handler that is cancelled has its step aborted in the worker, and no further one",
+    async (effects) => {
+      const entered = deferred();
+      const seen: string[] = [];
+      const handler = async (_args: unknown, ctx: Context): Promise<string> => {
+        await ctx.step("first", ({ signal }) => {
+          entered.resolve();
+          return new Promise((_, reject) => {
+            signal.addEventListener("abort", () => {
+              seen.push("aborted");
+              reject(new Error("aborted"));
+            });
+          });
+        });
+        await ctx.step("second", () => seen.push("second"));
+        return "done";
+      };
+      pool = await startPool({ tools: [tool({ name: "t", description, effects, handler })] });
+      // Nothing but the message itself could come in the time of this test.
+      const front = await pool.front({ leaseMs: 600_000 });
+      await pool.worker({ leaseMs: 600_000 });
+      const cancelling = new AbortController();
+      const reply = front.call("t", { cancelled: cancelling.signal });
+      await entered.promise;
+      cancelling.abort();
+      expect(text(await reply)).toBe("RUN_CANCELLED");
+      await until(() => seen.length > 0);
+      expect(seen).toEqual(["aborted"]);
+    },
+  );
+
+  test("that is cancelled while no worker has it is never given to one", async () => {
+    let entered = 0;
+    pool = await startPool({
+      tools: [
+        repeatable("t", () => {
+          entered += 1;
+          return "x";
+        }),
+      ],
+    });
+    const front = await pool.front();
+    const cancelling = new AbortController();
+    const reply = front.call("t", { cancelled: cancelling.signal });
+    cancelling.abort();
+    expect(text(await reply)).toBe("RUN_CANCELLED");
+    await pool.worker();
+    expect(text(await front.call("t"))).toBe("x");
+    expect(entered).toBe(1);
+  });
+
   test("is refused at once with BUSY when as many wait as may, for its caller and for all", async () => {
     pool = await startPool({ tools: [repeatable("t", () => "x")] });
     const front = await pool.front({

@@ -55,6 +55,7 @@ type Operation =
     }
   | { readonly kind: "leave"; readonly attempt: number; readonly waiter: number }
   | { readonly kind: "renew"; readonly attempt: number }
+  | { readonly kind: "cancel"; readonly attempt: number; readonly own: boolean }
   | { readonly kind: "advance"; readonly ms: number }
   | { readonly kind: "expire" }
   | { readonly kind: "abandoned" };
@@ -96,6 +97,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("leave" as const), attempt: small, waiter: small }),
   fc.record({ kind: fc.constant("renew" as const), attempt: small }),
+  fc.record({ kind: fc.constant("cancel" as const), attempt: small, own: fc.boolean() }),
   fc.record({
     kind: fc.constant("advance" as const),
     ms: fc.constantFrom(1, 9_000, 11_000, 3_700_000),
@@ -216,6 +218,11 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
       }
       case "renew":
         return plain(await store.renew(attemptAt(step.attempt)));
+      case "cancel": {
+        const { runId } = attemptAt(step.attempt);
+        const principal = step.own ? undefined : "nobody";
+        return plain(await store.cancel({ runId, principal, reason: "unwanted" }));
+      }
       case "advance":
         return undefined;
       case "expire": {

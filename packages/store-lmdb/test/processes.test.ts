@@ -112,6 +112,20 @@ describe("several processes on one directory", { timeout: 120_000 }, () => {
     assert.deepEqual(names.slice(0, acknowledged.length), acknowledged);
   });
 
+  test("an attempt hears within a second that another process has cancelled its run", async () => {
+    const directory = freshDirectory();
+    const owner = await openStore({ directory, leaseMs: LONG_LEASE_MS });
+    await owner.createRun(creation("run1"));
+    const heard = new Promise((resolve) => owner.onStopping("run1", 1, resolve));
+    const remote = await remoteStore({ directory });
+    const cancelled = remote.call("cancel", { runId: "run1" }).then(() => performance.now());
+    assert.equal(await heard, "cancelled");
+    const lateMs = performance.now() - (await cancelled);
+    assert.ok(lateMs < 1_000, `${Math.round(lateMs)} ms`);
+    const ref = { runId: "run1", epoch: 1, token: "token-run1" };
+    assert.deepEqual(await owner.renew(ref), { tag: "CANCELLED" });
+  });
+
   test("a stopped process whose lease ran out finds its record refused when it goes on", async () => {
     const directory = freshDirectory();
     const remote = await remoteStore({ directory, leaseMs: LONG_LEASE_MS });

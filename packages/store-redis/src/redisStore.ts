@@ -21,6 +21,7 @@ import {
   type RunStore,
   renew,
   type SharedRecords,
+  type StopReason,
 } from "@reprise/runtime";
 import { Attempts } from "./attempts.ts";
 import { AttemptWrites } from "./attemptWrites.ts";
@@ -100,7 +101,11 @@ class NetworkStore implements RedisStore {
     const decisions = new Decisions(facts);
     const writer = new RunWriter(facts);
     const waiting = new WaitingUse(client, keys, options, logger, clock.monotonicNow);
-    const watches = new Watches((runId, epoch) => this.#look(runId, epoch), clock);
+    const watches = new Watches(
+      (runId, epoch) => this.#look(runId, epoch),
+      (runId, epoch) => this.#stopOf(runId, epoch),
+      clock,
+    );
     const capacity = new Capacity(client, clock.monotonicNow);
     const attempts = new Attempts();
     const parts = { client, keys, time, decisions, writer, attempts, waiting, capacity, watches };
@@ -257,6 +262,12 @@ class NetworkStore implements RedisStore {
     if (reply.tag === "GONE") return undefined;
     const { leaseUntil } = reply;
     return { leaseMs: leaseUntil === undefined ? undefined : leaseUntil - reply.now };
+  }
+
+  async #stopOf(runId: string, epoch: number): Promise<StopReason | undefined> {
+    const head = (await this.#decisions.read(runId, false)).run?.head;
+    if (head?.status === "cancelled") return "cancelled";
+    return head?.epoch === epoch && head.stopping ? "left" : undefined;
   }
 
   /** Runs a call that `close` waits for; what it throws becomes an error of the port. */

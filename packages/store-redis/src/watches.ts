@@ -7,6 +7,7 @@
  *    before it is seen, an end after it is told.
  * W2 A message that was lost costs at most `LOOK_AGAIN_MS`; a lease that ends is looked at when it ends.
  * W3 While nobody waits there is no timer and nothing is read.
+ * W4 A stop is told once, by message or by the look that makes up for a lost one.
  */
 import type { StopReason } from "@reprise/runtime";
 import type { StoreClock } from "./storeClock.ts";
@@ -26,21 +27,28 @@ interface Watch {
   readonly wake: () => void;
 }
 
+/** Why an attempt is to end; undefined when it is not. */
+export type StopLook = (runId: string, epoch: number) => Promise<StopReason | undefined>;
+
 interface StopListener {
   readonly epoch: number;
   readonly listener: (why: StopReason) => void;
+  hasLeft: boolean;
 }
 
 /** The watches of one store. */
 export class Watches {
   readonly #look: Look;
+  readonly #lookForStop: StopLook;
   readonly #clock: StoreClock;
   readonly #watches = new Map<string, Set<Watch>>();
   readonly #stops = new Map<string, Set<StopListener>>();
+  #takeBackStopLook: (() => void) | undefined;
   #closed = false;
 
-  constructor(look: Look, clock: StoreClock) {
+  constructor(look: Look, lookForStop: StopLook, clock: StoreClock) {
     this.#look = look;
+    this.#lookForStop = lookForStop;
     this.#clock = clock;
   }
 
@@ -78,9 +86,10 @@ export class Watches {
 
   /** Calls `listener` as `RunStore.onStopping` says. */
   onStopping(runId: string, epoch: number, listener: StopListener["listener"]): () => void {
-    const one: StopListener = { epoch, listener };
+    const one: StopListener = { epoch, listener, hasLeft: false };
     add(this.#stops, runId, one);
-    return () => drop(this.#stops, runId, one);
+    if (!this.#closed) this.#takeBackStopLook ??= this.#clock.setTimer(LOOK_AGAIN_MS, this.#seek);
+    return () => this.#dropStop(runId, one);
   }
 
   /** An attempt, and so every earlier one, no longer stands. */
@@ -95,7 +104,9 @@ export class Watches {
     for (const one of [...(this.#stops.get(runId) ?? [])]) {
       if (one.epoch !== epoch) continue;
       // Who was stopped may yet be cancelled.
-      if (why === "cancelled") drop(this.#stops, runId, one);
+      if (why === "cancelled") this.#dropStop(runId, one);
+      else if (one.hasLeft) continue;
+      else one.hasLeft = true;
       one.listener(why);
     }
   }
@@ -107,6 +118,32 @@ export class Watches {
       for (const watch of [...watches]) watch.wake();
     }
     this.#stops.clear();
+    this.#takeBackStopLook?.();
+  }
+
+  /** Looks at every attempt of this process (W2). */
+  readonly #seek = (): void => {
+    this.#takeBackStopLook = this.#clock.setTimer(LOOK_AGAIN_MS, this.#seek);
+    for (const [runId, listeners] of this.#stops) {
+      for (const { epoch } of listeners) void this.#seekStop(runId, epoch);
+    }
+  };
+
+  /** A store that is away tells nothing: the next look does. */
+  async #seekStop(runId: string, epoch: number): Promise<void> {
+    try {
+      const why = await this.#lookForStop(runId, epoch);
+      if (why !== undefined) this.stopped(runId, epoch, why);
+    } catch {
+      return;
+    }
+  }
+
+  #dropStop(runId: string, one: StopListener): void {
+    drop(this.#stops, runId, one);
+    if (this.#stops.size > 0) return;
+    this.#takeBackStopLook?.();
+    this.#takeBackStopLook = undefined;
   }
 
   /** When to look again; undefined when there is nothing to wait for. A store that is away decides nothing. */

@@ -64,6 +64,7 @@ export interface CallOptions {
   readonly requestState?: unknown;
   readonly inputResponses?: unknown;
   readonly notifications?: NotificationSink;
+  readonly cancelled?: AbortSignal;
   readonly logLevel?: "info";
 }
 
@@ -227,6 +228,7 @@ export async function callTool(
     idempotencyKey: undefined,
     logLevel: given.logLevel,
     notifications: given.notifications,
+    cancelled: given.cancelled,
     get isGone() {
       return who.isGone;
     },

@@ -40,7 +40,7 @@ export function cancel(
 }
 
 /** What everybody gets who asks for a cancelled run. */
-export function cancelledResponse(
+function cancelledResponse(
   runId: string,
   round: number,
   reason: string | undefined,

@@ -77,6 +77,7 @@ async function floodLog(log: SharedKey, limits: LogLimits): Promise<never> {
 }
 
 const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
+  cancel: store.cancel,
   createRun: store.createRun,
   claimRound: store.claimRound,
   claimKnown: store.claimKnown,
