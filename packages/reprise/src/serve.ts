@@ -112,6 +112,8 @@ export async function serve(
       sealer,
     });
     runtime = started;
+    // What is switched off must not be in the first list.
+    await started.ready;
     const front = await listen({ ...settings, ...logging, runtime: started });
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {

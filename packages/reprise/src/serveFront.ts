@@ -71,6 +71,8 @@ export async function serveFront(
       ...(dispatcher === undefined ? {} : { dispatcher }),
     });
     runtime = started;
+    // What is switched off must not be in the first list.
+    await started.ready;
     const front = await listen({
       ...listenOptions(settings),
       ...auth,

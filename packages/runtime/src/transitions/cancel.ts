@@ -40,11 +40,7 @@ export function cancel(
 }
 
 /** What everybody gets who asks for a cancelled run. */
-function cancelledResponse(
-  runId: string,
-  round: number,
-  reason: string | undefined,
-): EndReason {
+function cancelledResponse(runId: string, round: number, reason: string | undefined): EndReason {
   const data = { runId, round, status: "cancelled" };
   return {
     kind: "error",
