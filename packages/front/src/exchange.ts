@@ -80,6 +80,16 @@ export class Exchange {
     for (const listener of this.#goneListeners ?? []) listener();
   }
 
+  /**
+   * Gives the response to whoever streams it from here on: this exchange sends and counts nothing any more. The request's body is
+   * let go, because such a stream may be open for days.
+   */
+  handOver(): FastifyReply {
+    this.#ended = true;
+    this.#reply.request.body = undefined;
+    return this.#reply;
+  }
+
   /** Answers with the text of a result. */
   result(text: string, outcome = "ok"): void {
     if (this.#ended) return;

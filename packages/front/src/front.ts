@@ -55,7 +55,7 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     heartbeatMs: config.heartbeatMs,
     metrics,
   };
-  const methods = servedMethods(config, stream, (error) =>
+  const { methods, subscriptions } = servedMethods(config, stream, (error) =>
     app.log.error({ err: error }, "a request failed inside the server"),
   );
   const lane =
@@ -95,6 +95,11 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     url: config.path,
     onRequest: [gate.check, refuse],
     handler: refuse,
+  });
+  // Open streams would keep the instance from closing.
+  app.addHook("preClose", (closed) => {
+    subscriptions?.close();
+    closed();
   });
   serveOperations(app, config.runtime, metrics, gate.check);
   if (protectedResource !== undefined) {

@@ -6,7 +6,9 @@
  * everybody sees everything.
  *
  * A cursor is the name of the last entry before the page: it means the same on every instance and after a restart,
- * and stays right when entries are added elsewhere in the list. One that names nothing here is refused.
+ * and stays right when entries come and go elsewhere in the list. One that names nothing here, or a tool that was
+ * switched off meanwhile, is refused; clients then list from the start (MCP 2026-07-28, "Caching", "Interaction with
+ * Pagination").
  */
 import { RepriseError } from "@reprise/errors";
 import type { JsonObject, JsonValue } from "@reprise/protocol";
@@ -16,6 +18,25 @@ import type { Caller, CompiledHandler } from "@reprise/runtime";
 export interface ListEntry {
   readonly wire: JsonObject;
   readonly handler: CompiledHandler;
+}
+
+/** The entries of a list as they are now: the same array until they change. */
+export type EntriesNow = () => readonly ListEntry[];
+
+/** A list whose entries change seldom: built at once, and again by the first request after a change. */
+export function currentList(
+  entriesNow: EntriesNow,
+  build: (entries: readonly ListEntry[]) => PrebuiltList,
+): () => PrebuiltList {
+  let builtOf = entriesNow();
+  let list = build(builtOf);
+  return () => {
+    const entries = entriesNow();
+    if (entries === builtOf) return list;
+    list = build(entries);
+    builtOf = entries;
+    return list;
+  };
 }
 
 /** Sets of scopes whose pages are kept; more than real servers have, and a bound if one hands out many. */

@@ -2,8 +2,8 @@
  * Which methods a server serves, and who answers each.
  *
  * Built once, from the catalog: a method is served exactly where its capability is declared, so a server without
- * prompts answers prompts/list with METHOD_NOT_FOUND. `listChanged`, `subscribe` and subscriptions/listen are not
- * served by this lane yet and not declared.
+ * prompts answers prompts/list with METHOD_NOT_FOUND. Prompts and resources are fixed at start and declare no
+ * `listChanged`; tools can be switched off and on, all of them too.
  */
 import { isRepriseError } from "@reprise/errors";
 import {
@@ -18,7 +18,8 @@ import type { Caller, Catalog, RunMethod } from "@reprise/runtime";
 import { ScopeRule } from "./auth/scopes.ts";
 import { complete } from "./completion.ts";
 import type { Exchange } from "./exchange.ts";
-import { type ListEntry, PrebuiltList } from "./lists.ts";
+import { Subscriptions, servesListen, servesResources } from "./listen/subscriptions.ts";
+import { currentList, type EntriesNow, PrebuiltList } from "./lists.ts";
 import type { StreamSettings } from "./notificationStream.ts";
 import type { FrontConfig } from "./options.ts";
 import { type RunSettings, run } from "./runs.ts";
@@ -34,12 +35,19 @@ interface Call {
 /** Answers a call: ends its exchange, or throws a RepriseError to be answered. */
 export type AnswerMethod = (call: Call) => void;
 
+/** What is served. */
+export interface ServedMethods {
+  readonly methods: ReadonlyMap<string, AnswerMethod>;
+  /** Undefined where there is nothing to subscribe to. */
+  readonly subscriptions: Subscriptions | undefined;
+}
+
 /** The methods by name. `failed` is told of what threw and should not have. */
 export function servedMethods(
   config: FrontConfig,
   stream: StreamSettings,
   failed: (error: unknown) => void,
-): ReadonlyMap<string, AnswerMethod> {
+): ServedMethods {
   const { runtime } = config;
   const { catalog } = runtime;
   const serverInfo = catalog.server.info;
@@ -59,18 +67,20 @@ export function servedMethods(
   };
 
   const methods = new Map<string, AnswerMethod>();
-  const serveList = (method: string, member: string, entries: readonly ListEntry[]): void => {
-    const hidesSome = byScope && entries.some((entry) => entry.handler.scopes.length > 0);
-    const ending = hidesSome
-      ? resultEnding(serverInfo, { ttlMs: config.listTtlMs, cacheScope: "private" })
-      : publicEnding;
-    const list = new PrebuiltList(member, entries, {
-      pageSize: config.pageSize,
-      byScope: hidesSome,
-      render: (result) => completeResult(result, ending),
+  const serveList = (method: string, member: string, entriesNow: EntriesNow): void => {
+    const listNow = currentList(entriesNow, (entries) => {
+      const hidesSome = byScope && entries.some((entry) => entry.handler.scopes.length > 0);
+      const ending = hidesSome
+        ? resultEnding(serverInfo, { ttlMs: config.listTtlMs, cacheScope: "private" })
+        : publicEnding;
+      return new PrebuiltList(member, entries, {
+        pageSize: config.pageSize,
+        byScope: hidesSome,
+        render: (result) => completeResult(result, ending),
+      });
     });
     methods.set(method, ({ request, caller, exchange }) =>
-      exchange.result(list.page(request.params["cursor"], caller)),
+      exchange.result(listNow().page(request.params["cursor"], caller)),
     );
   };
   const serveRuns = (method: RunMethod): void => {
@@ -81,17 +91,17 @@ export function servedMethods(
 
   const discovery = completeResult(discoverResult(catalog), publicEnding);
   methods.set("server/discover", ({ exchange }) => exchange.result(discovery));
-  if (catalog.tools.length > 0) {
-    serveList("tools/list", "tools", catalog.tools);
+  if (catalog.hasTools) {
+    serveList("tools/list", "tools", () => catalog.tools);
     serveRuns("tools/call");
   }
   if (catalog.prompts.length > 0) {
-    serveList("prompts/list", "prompts", catalog.prompts);
+    serveList("prompts/list", "prompts", () => catalog.prompts);
     serveRuns("prompts/get");
   }
   if (servesResources(catalog)) {
-    serveList("resources/list", "resources", catalog.resources);
-    serveList("resources/templates/list", "resourceTemplates", catalog.resourceTemplates);
+    serveList("resources/list", "resources", () => catalog.resources);
+    serveList("resources/templates/list", "resourceTemplates", () => catalog.resourceTemplates);
     serveRuns("resources/read");
   }
   if (catalog.hasCompletions) {
@@ -106,11 +116,12 @@ export function servedMethods(
       );
     });
   }
-  return methods;
-}
-
-function servesResources(catalog: Catalog): boolean {
-  return catalog.resources.length > 0 || catalog.resourceTemplates.length > 0;
+  if (!servesListen(catalog)) return { methods, subscriptions: undefined };
+  const subscriptions = new Subscriptions(config, stream.metrics, plainEnding);
+  methods.set("subscriptions/listen", ({ request, caller, exchange }) =>
+    subscriptions.open(request, caller, exchange),
+  );
+  return { methods, subscriptions };
 }
 
 function discoverResult(catalog: Catalog): JsonObject {
@@ -118,9 +129,9 @@ function discoverResult(catalog: Catalog): JsonObject {
   return {
     supportedVersions: [...supportedVersions],
     capabilities: {
-      ...(catalog.tools.length > 0 ? { tools: {} } : {}),
+      ...(catalog.hasTools ? { tools: { listChanged: true } } : {}),
       ...(catalog.prompts.length > 0 ? { prompts: {} } : {}),
-      ...(servesResources(catalog) ? { resources: {} } : {}),
+      ...(servesResources(catalog) ? { resources: { subscribe: true } } : {}),
       ...(catalog.hasCompletions ? { completions: {} } : {}),
       logging: {},
     },

@@ -42,6 +42,12 @@ export interface FrontOptions {
    */
   readonly heartbeatMs?: number;
   /**
+   * Streams of subscriptions/listen that this front holds; more get BUSY. Default 10000. Each takes a connection and about 10 KB.
+   */
+  readonly maxSubscriptions?: number;
+  /** The same for one caller; without `authenticate` all callers are one and this says nothing. Default 100. */
+  readonly maxSubscriptionsPerCaller?: number;
+  /**
    * Longest time that notifications are held back because the first ask may still fail the capability check, whose
    * error needs an HTTP status. Default 1000.
    */
@@ -75,6 +81,8 @@ export interface FrontConfig {
   readonly pageSize: number;
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
+  readonly maxSubscriptions: number;
+  readonly maxSubscriptionsPerCaller: number;
   readonly commitAfterMs: number;
   /** Undefined: legacy clients are refused. */
   readonly legacy: LegacyConfig | undefined;
@@ -114,6 +122,12 @@ export function resolveOptions(options: FrontOptions): FrontConfig {
     pageSize: whole("pageSize", options.pageSize ?? 200, 1),
     listTtlMs: whole("listTtlMs", options.listTtlMs ?? 300_000, 0),
     heartbeatMs: whole("heartbeatMs", options.heartbeatMs ?? 15_000, 1),
+    maxSubscriptions: whole("maxSubscriptions", options.maxSubscriptions ?? 10_000, 0),
+    maxSubscriptionsPerCaller: whole(
+      "maxSubscriptionsPerCaller",
+      options.maxSubscriptionsPerCaller ?? 100,
+      1,
+    ),
     commitAfterMs: whole("commitAfterMs", options.commitAfterMs ?? 1_000, 0),
     legacy: options.legacy === "none" ? undefined : resolveLegacyOptions(options.legacy ?? {}),
     clock: options.clock ?? systemClock,

@@ -15,6 +15,7 @@ export const metaKeys = {
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   logLevel: "io.modelcontextprotocol/logLevel",
   serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
   idempotencyKey: "reprise/idempotencyKey",
   answerBefore: "reprise/answerBefore",
 } as const;

@@ -65,4 +65,11 @@ export {
   resultEnding,
   resultResponse,
 } from "./responses.ts";
+export type { ListenFilter } from "./subscriptions.ts";
+export {
+  acknowledgedNotification,
+  listenNotification,
+  listenResult,
+  readListen,
+} from "./subscriptions.ts";
 export { UriTemplate } from "./uriTemplate.ts";
