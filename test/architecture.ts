@@ -46,8 +46,9 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     outside: ["fastify"],
   },
   "packages/client": { ours: ["@reprise/errors"], outside: ["@modelcontextprotocol/client"] },
+  // What authors test with seals states as their server does.
   "packages/testing": {
-    ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/request-state", "@reprise/runtime"],
     outside: [],
   },
   "packages/reprise": {

@@ -67,12 +67,22 @@ function issueText(issue: SchemaIssue): string {
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
+/** Judges schemas themselves. One for all: the schema of schemas takes far longer to compile than any tool's. */
+let judge: Ajv2020 | undefined;
+
+function newAjv(options: { readonly validateSchema?: boolean }): Ajv2020 {
+  // Without a logger, because a format that ajv doesn't know is an annotation, and a library does not write to the console.
+  const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false, ...options });
+  addFormats(ajv);
+  return ajv;
+}
+
 function compileJsonSchema(schema: JsonSchema, where: string): CompiledSchema {
   // One instance a schema: `$id`s and anchors of different tools must not meet.
-  // Without a logger, because a format that ajv doesn't know is an annotation, and a library does not write to the console.
-  const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false });
-  addFormats(ajv);
+  const ajv = newAjv({ validateSchema: false });
   try {
+    judge ??= newAjv({});
+    void judge.validateSchema(schema, true);
     const validate = ajv.compile(schema);
     return {
       json: schema,

@@ -8,44 +8,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { RunRecord, RunStore } from "@reprise/runtime";
 import { openLmdbStore } from "@reprise/store-lmdb";
-import { type Call, type Fault, Instance, type Reply } from "./instance.ts";
-import type { Program } from "./program.ts";
-import type { Draw } from "./random.ts";
+import {
+  type Call,
+  type Fleet,
+  type FleetOptions,
+  Instance,
+  type Reply,
+  type Sending,
+  World,
+} from "@reprise/testing/simulation";
 import { VirtualTime } from "./virtualTime.ts";
-import { World } from "./world.ts";
-
-/** One request and what is to happen to whoever gets it. */
-export interface Sending {
-  readonly call: Call;
-  readonly version: string;
-  readonly fault?: Fault | undefined;
-}
-
-/** Where a client's requests go. */
-export interface Fleet {
-  readonly world: World;
-  /** What can happen to instances of this fleet. */
-  readonly faults: readonly Fault["does"][];
-  /** Whether the first thing to happen must be a crash. */
-  readonly killsFirst: boolean;
-  /** Sends requests at the same time; resolves when each has a reply or is lost. */
-  send(sendings: readonly Sending[]): Promise<readonly Reply[]>;
-  /** Lets time pass in which nobody asks for anything. */
-  pass(ms: number): Promise<void>;
-  /** Lets paused instances go on. */
-  resume(): Promise<void>;
-  peek(run: string): Promise<RunRecord | undefined>;
-  /** Sends a request to an instance whose store knows nothing. */
-  sendElsewhere(call: Call): Promise<Reply>;
-  close(): Promise<void>;
-}
-
-/** What the fleets of both kinds are made for. */
-export interface FleetOptions {
-  readonly programs: readonly Program[];
-  readonly keyed: boolean;
-  readonly draw: Draw;
-}
 
 interface Member {
   readonly instance: Instance;
@@ -88,6 +60,10 @@ export class PlayedFleet implements Fleet {
       if (instance.isUp) this.#gone.delete(instance.name);
     }
     return this.#time.quiet();
+  }
+
+  settle(): Promise<void> {
+    return this.resume();
   }
 
   async peek(run: string): Promise<RunRecord | undefined> {

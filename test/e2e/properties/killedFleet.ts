@@ -9,10 +9,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { RunRecord, RunStore } from "@reprise/runtime";
 import { type LmdbStoreOptions, openLmdbStore } from "@reprise/store-lmdb";
-import { type Fleet, type FleetOptions, newDirectory, type Sending } from "./fleet.ts";
-import type { Call, Fault, Reply } from "./instance.ts";
+import type { Call, Fault, Fleet, FleetOptions, Reply, Sending } from "@reprise/testing/simulation";
+import { FileWorld } from "./fileWorld.ts";
+import { newDirectory } from "./fleet.ts";
 import type { Begin, Done, Order } from "./main.ts";
-import { World } from "./world.ts";
 
 const mainFile = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -47,7 +47,7 @@ export class KilledFleet implements Fleet {
     "clientGoes",
   ] as const satisfies Fault["does"][];
   readonly killsFirst = true;
-  readonly world: World;
+  readonly world: FileWorld;
   readonly #options: FleetOptions;
   readonly #nursery: Nursery;
   readonly #root = newDirectory();
@@ -60,7 +60,7 @@ export class KilledFleet implements Fleet {
   constructor(options: FleetOptions, nursery: Nursery) {
     this.#options = options;
     this.#nursery = nursery;
-    this.world = new World(this.#logFile);
+    this.world = new FileWorld(this.#logFile);
   }
 
   /** Processes that ended by SIGKILL. */
@@ -84,6 +84,10 @@ export class KilledFleet implements Fleet {
   }
 
   resume(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  settle(): Promise<void> {
     return Promise.resolve();
   }
 

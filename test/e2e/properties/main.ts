@@ -5,10 +5,15 @@
  * port call that the fault names: nothing of it runs after that.
  */
 import { openLmdbStore } from "@reprise/store-lmdb";
-import { type Call, type Fault, Instance, type Reply } from "./instance.ts";
-import type { Program } from "./program.ts";
+import {
+  type Call,
+  type Fault,
+  Instance,
+  type Program,
+  type Reply,
+} from "@reprise/testing/simulation";
+import { FileWorld } from "./fileWorld.ts";
 import { VirtualTime } from "./virtualTime.ts";
-import { World } from "./world.ts";
 
 /** The first message: what the case is. */
 export interface Begin {
@@ -38,7 +43,7 @@ let instanceOf: (version: string) => Instance = () => {
 
 async function begin(from: Begin): Promise<void> {
   const { name, programs, keyed, sweeps } = from;
-  const world = new World(from.log);
+  const world = new FileWorld(from.log);
   const store = await openLmdbStore({
     directory: from.directory,
     // What waits goes by the case's time, and so must leases, or a claim whose reply was lost would outlast all patience. A

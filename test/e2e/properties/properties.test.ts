@@ -4,9 +4,10 @@
  * One case in 20 has its processes killed for real. A failed case prints its number, its program, the conversation and all that
  * happened; REPRISE_TEST_CASE with that number plays it alone.
  */
+
+import { type CaseReport, playCase } from "@reprise/testing/simulation";
 import { afterAll, describe, test } from "vitest";
 import { longRun, onlyCase, seed } from "../../support/config.ts";
-import { type CaseReport, playCase } from "./case.ts";
 import { PlayedFleet } from "./fleet.ts";
 import { KilledFleet, Nursery } from "./killedFleet.ts";
 

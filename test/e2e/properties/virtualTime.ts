@@ -4,6 +4,7 @@
  * So leases, backoffs and stalls of any length cost no time, and a slow machine makes none of them run out.
  */
 import { createManualClock } from "@reprise/testing";
+import type { Timing } from "@reprise/testing/simulation";
 
 /** Turns of the event loop without any activity after which the next timer is due. */
 const QUIET_TURNS = 4;
@@ -12,7 +13,7 @@ const QUIET_TURNS = 4;
 const LONGEST_MS = 60 * 60 * 1000;
 
 /** One time for all instances of a case. */
-export class VirtualTime {
+export class VirtualTime implements Timing {
   readonly #clock = createManualClock();
   readonly #startedAt = this.#clock.now();
   readonly #due: number[] = [];
@@ -45,13 +46,19 @@ export class VirtualTime {
     };
   };
 
+  /** Runs `work` in the next turn of the event loop; returns how to call it off. */
+  readonly turn = (work: () => void): (() => void) => {
+    const handle = setImmediate(work);
+    return () => clearImmediate(handle);
+  };
+
   /** Something happened that may lead to more within this or the next turn. */
-  stir(): void {
+  readonly stir = (): void => {
     this.#events += 1;
-  }
+  };
 
   /** Holds time while a call is on its way. */
-  async during<T>(call: () => Promise<T>): Promise<T> {
+  readonly during = async <T>(_what: string, call: () => Promise<T>): Promise<T> => {
     this.#inFlight += 1;
     try {
       return await call();
@@ -59,7 +66,7 @@ export class VirtualTime {
       this.#inFlight -= 1;
       this.stir();
     }
-  }
+  };
 
   /** Lets time pass until the promise has settled. @throws Error when nothing is left that could settle it */
   async until<T>(promise: Promise<T>): Promise<T> {

@@ -1,13 +1,10 @@
 /**
  * The world outside the runs: a remote system that effects go to, and the log of everything that happened.
  *
- * It outlives every instance. For cases that kill processes it is a file that each child reads at its start and appends to
- * with one write a line: what a killed process had written is there.
+ * It outlives every instance; where instances are processes of their own, a subclass keeps the log for all of them.
  *
  * The log has one order, which is the order in which things happened; `oracle.ts` judges it.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
-
 /** One thing that happened. */
 export type Happening =
   /** The handler's first line was executed; `state` is `ctx.state` as it was then. */
@@ -51,6 +48,7 @@ export type Happening =
       readonly is: "recorded";
       readonly instance: string;
       readonly run: string;
+      readonly epoch: number;
       readonly entries: readonly string[];
     }
   /** The store gave an attempt out, with these entries. */
@@ -67,34 +65,26 @@ export type Happening =
       readonly instance: string;
       readonly at: string;
     }
-  | { readonly is: "sent" | "got"; readonly what: string };
+  /** What the network did to a message. */
+  | { readonly is: "network"; readonly what: string };
 
 /** The world of one case. */
 export class World {
   readonly log: Happening[] = [];
-  readonly #file: string | undefined;
+  /** Whether what the store does is noted in the order in which it does it. */
+  readonly isCommitOrdered: boolean;
   readonly #answers = new Map<string, number>();
   readonly #throws = new Map<string, number>();
   #readings = 0;
   #effects = 0;
 
-  /** @param file where the log is kept; undefined: in this process only */
-  constructor(file?: string) {
-    this.#file = file;
-    if (file !== undefined) this.refresh();
-  }
-
-  /** Takes in what other processes have written since. */
-  refresh(): void {
-    if (this.#file === undefined || !existsSync(this.#file)) return;
-    const lines = readFileSync(this.#file, "utf8").split("\n").slice(this.log.length, -1);
-    for (const line of lines) this.#take(JSON.parse(line) as Happening);
+  constructor(isCommitOrdered = false) {
+    this.isCommitOrdered = isCommitOrdered;
   }
 
   /** Writes one thing down. */
   note(happening: Happening): void {
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(happening)}\n`);
-    this.#take(happening);
+    this.take(happening);
   }
 
   /** How often a key's function has thrown. */
@@ -120,7 +110,8 @@ export class World {
     return this.#readings;
   }
 
-  #take(happening: Happening): void {
+  /** Counts what happened among what is known. */
+  protected take(happening: Happening): void {
     this.log.push(happening);
     if (happening.is === "done" && !happening.repeated) {
       this.#effects += 1;

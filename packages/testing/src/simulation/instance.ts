@@ -19,9 +19,9 @@ import {
   type Runtime,
   tool,
 } from "@reprise/runtime";
-import { execute } from "./handler.ts";
+import { execute } from "./execute.ts";
 import type { Program, ReadNode, StepNode } from "./program.ts";
-import type { VirtualTime } from "./virtualTime.ts";
+import { oneTurn, type Timing } from "./timing.ts";
 import { watchedStore } from "./watchedStore.ts";
 import type { World } from "./world.ts";
 
@@ -72,7 +72,11 @@ export interface InstanceOptions {
   readonly keyed: boolean;
   readonly store: RunStore;
   readonly world: World;
-  readonly time: VirtualTime;
+  readonly time: Timing;
+  /** Where ids, tokens and seeds come from. Default: random. */
+  readonly random?: () => string;
+  /** Whether the store's messages about stopped attempts arrive. Default: every one is lost. */
+  readonly hears?: boolean;
   readonly sweeps: boolean;
   /** The instance is dead, or taken for dead. */
   readonly onDown: (how: "crash" | "pause") => void;
@@ -117,7 +121,8 @@ export class Instance implements Outside {
           }),
         ],
       }),
-      store: watchedStore(options.store, options.world, this),
+      store: watchedStore(options.store, options.world, this, options.hears === true),
+      ...(options.random === undefined ? {} : { random: options.random }),
       sealer,
       sweep: options.sweeps,
       clock: {
@@ -127,8 +132,7 @@ export class Instance implements Outside {
       },
       turn: (work) => {
         time.stir();
-        const handle = setImmediate(() => this.#whenAwake(work));
-        return () => clearImmediate(handle);
+        return time.turn(() => this.#whenAwake(work));
       },
     });
   }
@@ -183,6 +187,26 @@ export class Instance implements Outside {
     });
   }
 
+  /** Dies now. `at` says where, for the log. */
+  crash(at: string): void {
+    if (this.#dead) return;
+    this.#options.world.note({ is: "crashed", instance: this.name, at });
+    this.#dead = true;
+    this.#options.onDown("crash");
+    this.#lose();
+  }
+
+  /** Stands still from now on. */
+  pause(at: string): void {
+    if (!this.isUp) return;
+    this.#options.world.note({ is: "paused", instance: this.name, at });
+    this.#resumed = new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+    this.#options.onDown("pause");
+    this.#lose();
+  }
+
   /** Ends the pause. */
   resume(): void {
     if (this.#resumed === undefined || this.#dead) return;
@@ -206,7 +230,7 @@ export class Instance implements Outside {
     if (mine !== undefined) await this.#strike(mine, `before ${what}`);
     let reached: { readonly value: T } | { readonly error: unknown };
     try {
-      reached = { value: await this.#options.time.during(call) };
+      reached = { value: await this.#options.time.during(what, call) };
     } catch (error) {
       reached = { error };
     }
@@ -224,7 +248,7 @@ export class Instance implements Outside {
 
   read(node: ReadNode): Promise<number> {
     return this.port(`read ${node.id}`, false, async () => {
-      await turns(node.turns);
+      await this.#turns(node.turns);
       const reading = this.#options.world.read(node.id);
       if (node.throws) throw new Error("the read throws");
       return reading;
@@ -251,7 +275,7 @@ export class Instance implements Outside {
       inputs,
     });
     return this.port(`effect ${name}`, false, async () => {
-      await turns(node.turns);
+      await this.#turns(node.turns);
       const thrown = world.throwsOf(key);
       const fails = (how: "refused" | "broke"): "refused" | "broke" => {
         world.note({ is: "threw", run, step: id, key, how });
@@ -272,6 +296,10 @@ export class Instance implements Outside {
     return this.port("lookup", false, async () => this.#options.world.answerTo(key));
   }
 
+  async #turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn += 1) await oneTurn(this.#options.time);
+  }
+
   // Faults ---------------------------------------------------------------------------------------------------------
 
   #takeFault(when: Fault["when"], isStore: boolean): Fault | undefined {
@@ -283,22 +311,14 @@ export class Instance implements Outside {
   }
 
   async #strike(fault: Fault, at: string): Promise<void> {
-    const { world, onDown } = this.#options;
+    const { world } = this.#options;
     const instance = this.name;
     switch (fault.does) {
       case "crash":
-        world.note({ is: "crashed", instance, at });
-        this.#dead = true;
-        onDown("crash");
-        this.#lose();
+        this.crash(at);
         return never;
       case "pause":
-        world.note({ is: "paused", instance, at });
-        this.#resumed = new Promise((resolve) => {
-          this.#resume = resolve;
-        });
-        onDown("pause");
-        this.#lose();
+        this.pause(at);
         return this.#awake();
       case "storeFails":
         world.note({ is: "storeFailed", instance, at });
@@ -329,12 +349,6 @@ export class Instance implements Outside {
     this.#options.time.stir();
     if (this.isUp) work();
     else void this.#awake().then(work);
-  }
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

@@ -190,8 +190,10 @@ export class Client {
       const before = this.#executions();
       const inputResponses = { [key]: opposite(ask) };
       const call = { requestState: question.requestState, inputResponses };
-      const [reply] = await this.#fleet.send([{ call, version: this.#version }]);
+      const [reply] = await this.#fleet.send([this.#sending(call)]);
       this.transcript.push(`contradicts ${key}: ${told(reply)}`);
+      // The network, or whoever had it, lost it: that says nothing.
+      if (reply?.kind === "lost") return [];
       if (reply?.kind !== "error" || reply.code !== "ANSWER_SETTLED") {
         throw new Violation(`a contradicting answer to "${key}" got ${told(reply)}`);
       }
@@ -224,8 +226,7 @@ export class Client {
     if (question === undefined && !this.#keyed) return [];
     const count = 2 + this.#draw.below(2);
     const sendings: Sending[] = Array.from({ length: count }, (_, index) => ({
-      call: question === undefined ? this.#firstCall : this.#answered(question),
-      version: this.#version,
+      ...this.#sending(question === undefined ? this.#firstCall : this.#answered(question)),
       fault: index === 0 ? this.#fault(75) : undefined,
     }));
     const replies = await this.#fleet.send(sendings);
@@ -276,10 +277,14 @@ export class Client {
   }
 
   async #one(call: Call, what: string, fault?: Fault): Promise<Reply> {
-    const [reply] = await this.#fleet.send([{ call, version: this.#version, fault }]);
+    const [reply] = await this.#fleet.send([this.#sending(call, fault)]);
     if (reply === undefined) throw new Error("one request has one reply");
     this.transcript.push(`${what}${toldFault(fault)}: ${told(reply)}`);
     return reply;
+  }
+
+  #sending(call: Call, fault?: Fault): Sending {
+    return { call, version: this.#version, fault, troubled: this.#trouble > 0 };
   }
 
   get #firstCall(): Call {
@@ -356,7 +361,7 @@ export class Client {
           return happened("gone");
         case "IN_FLIGHT":
           // Handlers that don't fit stall one after the other, each for as long as the engine has patience.
-          return this.#deployed || happened("paused", "gone", "crashed", "storeFailed");
+          return this.#deployed || happened("paused", "gone", "crashed", "storeFailed", "network");
         case "RUN_PARKED":
           return happened("paused", "crashed", "storeFailed");
         default:
@@ -380,7 +385,7 @@ export class Client {
 
   #somethingElseRuns(): boolean {
     return this.#fleet.world.log.some(
-      ({ is }) => is === "gone" || is === "paused" || is === "storeFailed",
+      ({ is }) => is === "gone" || is === "paused" || is === "storeFailed" || is === "network",
     );
   }
 }

@@ -3,13 +3,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "@reprise/journal";
+import { doneIn, judgeLog, judgeRecord, runsOf } from "./checker.ts";
 import { Client, Violation } from "./client.ts";
+import type { Said } from "./execute.ts";
 import type { Fleet, FleetOptions } from "./fleet.ts";
 import { deployOf, newProgram } from "./generate.ts";
-import type { Said } from "./handler.ts";
 import type { Reply } from "./instance.ts";
 import { type Outcome, outcomesOf } from "./model.ts";
-import { doneIn, judgeLog, judgeRecord, runsOf } from "./oracle.ts";
 import { type Program, printed } from "./program.ts";
 import { type Draw, drawFrom } from "./random.ts";
 
@@ -27,6 +27,17 @@ export interface CaseReport {
   readonly lostRecords: number;
 }
 
+/** A case that shows a broken promise. Its message is the whole story. */
+export class StoryError extends Error {
+  /** The promise alone. */
+  readonly why: string;
+
+  constructor(story: string, cause: unknown) {
+    super(story, { cause });
+    this.why = cause instanceof Error ? cause.message : String(cause);
+  }
+}
+
 interface Made {
   readonly programs: readonly Program[];
   readonly outcomes: readonly Outcome[];
@@ -41,7 +52,7 @@ export async function playCase(
 ): Promise<CaseReport> {
   const draw = drawFrom(seed);
   const made = make(draw);
-  const fleet = open({ programs: made.programs, keyed: made.keyed, draw });
+  const fleet = open({ programs: made.programs, keyed: made.keyed, draw, seed });
   const client = new Client(fleet, made.programs, made.keyed, draw);
   let lostRecords = 0;
   try {
@@ -51,13 +62,14 @@ export async function playCase(
         await judgeEnd(client, fleet, made, ending.result);
         if (draw.chance(20)) lostRecords = await loseRecord(client, fleet);
       }
+      await fleet.judgeRest?.();
     } finally {
       await fleet.close();
     }
-    judgeLog(fleet.world, made.programs);
+    judgeLog(fleet.world, made.programs, made.keyed);
     return reportOf(client, fleet, lostRecords);
   } catch (error) {
-    throw new Error(story(seed, made, client, fleet, error), { cause: error });
+    throw new StoryError(story(seed, made, client, fleet, error), error);
   }
 }
 
@@ -82,7 +94,7 @@ async function judgeEnd(
   result: JsonObject,
 ): Promise<void> {
   const { run } = judgeResult(fleet, made, result);
-  await fleet.resume();
+  await fleet.settle();
   await fleet.pass(1_000);
   // A first call that was held up until the run had failed goes on from its failed step, and so it should.
   const response = (await fleet.peek(run))?.head.response;

@@ -2,7 +2,7 @@
  * A store port around a store: every call goes through an instance's hand, and what the store acknowledged is written down.
  */
 import { type Entry, nameOf } from "@reprise/journal";
-import type { ClaimReply, RunStore, TransitionReply } from "@reprise/runtime";
+import type { AttemptRef, ClaimReply, RunStore, TransitionReply } from "@reprise/runtime";
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
 
@@ -10,12 +10,14 @@ import type { World } from "./world.ts";
 export function watchedStore(
   store: RunStore,
   world: World,
-  instance: Pick<Instance, "name" | "port">,
+  instance: Pick<Instance, "name" | "port" | "isUp">,
+  hears: boolean,
 ): RunStore {
   const through = <T>(what: string, call: () => Promise<T>): Promise<T> =>
     instance.port(`store ${what}`, true, call);
-  const recorded = (run: string, entries: readonly Entry[]): void => {
-    world.note({ is: "recorded", instance: instance.name, run, entries: entries.map(told) });
+  const recorded = (run: string, epoch: number, entries: readonly Entry[]): void => {
+    const { name } = instance;
+    world.note({ is: "recorded", instance: name, run, epoch, entries: entries.map(told) });
   };
   const claim = async (what: string, call: () => Promise<ClaimReply>): Promise<ClaimReply> =>
     through(what, async () => {
@@ -30,13 +32,13 @@ export function watchedStore(
     });
   const transition = async (
     what: string,
-    run: string,
+    { runId: run, epoch }: AttemptRef,
     entries: readonly Entry[],
     call: () => Promise<TransitionReply>,
   ): Promise<TransitionReply> =>
     through(what, async () => {
       const reply = await call();
-      if (reply.tag === "OK") recorded(run, entries);
+      if (reply.tag === "OK") recorded(run, epoch, entries);
       else world.note({ is: "fenced", instance: instance.name, run });
       return reply;
     });
@@ -45,7 +47,8 @@ export function watchedStore(
     createRun: (input) =>
       through("createRun", async () => {
         const reply = await store.createRun(input);
-        if (reply.tag === "OK") recorded(input.origin.runId, input.progress.entries);
+        if (reply.tag === "OK")
+          recorded(input.origin.runId, reply.ref.epoch, input.progress.entries);
         return reply;
       }),
     claimFirst: (input) => claim("claimFirst", () => store.claimFirst(input)),
@@ -54,17 +57,22 @@ export function watchedStore(
     cancel: (input) => through("cancel", () => store.cancel(input)),
     claimQueued: (input) => through("claimQueued", () => store.claimQueued(input)),
     append: (ref, progress) =>
-      transition("append", ref.runId, progress.entries, () => store.append(ref, progress)),
+      transition("append", ref, progress.entries, () => store.append(ref, progress)),
     endRound: (ref, progress, end) =>
-      transition(`endRound ${end.to}`, ref.runId, progress.entries, () =>
+      transition(`endRound ${end.to}`, ref, progress.entries, () =>
         store.endRound(ref, progress, end),
       ),
-    renew: (ref) => transition("renew", ref.runId, [], () => store.renew(ref)),
+    renew: (ref) => transition("renew", ref, [], () => store.renew(ref)),
     leave: (run, epoch, waiter) => through("leave", () => store.leave(run, epoch, waiter)),
     // Waiting holds no time: what it waits for may be a timer.
     watch: (run, epoch, timeoutMs, signal) => store.watch(run, epoch, timeoutMs, signal),
-    // Every message is lost: what it tells is known at the next write.
-    onStopping: () => () => undefined,
+    // A lost message costs nothing but time: what it tells is known at the next write.
+    onStopping: (run, epoch, listener) =>
+      hears
+        ? store.onStopping(run, epoch, (why) => {
+            if (instance.isUp) listener(why);
+          })
+        : () => undefined,
     findAbandoned: (limit) => through("findAbandoned", () => store.findAbandoned(limit)),
     load: (run) => through("load", () => store.load(run)),
     removeExpired: (limit) => through("removeExpired", () => store.removeExpired(limit)),

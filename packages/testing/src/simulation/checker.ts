@@ -10,11 +10,18 @@
  *    each pause.
  * 5. Every attempt of a round begins with the same state.
  * 6. A key is free only when every step that was entered said that nothing happened.
+ * 7. Nothing is recorded by an attempt once a later one of its run was given out. (Only where things are noted in the order in
+ *    which the store does them.)
+ * 8. To a remote that knows keys, a step of one idempotency key happens once, over all runs of that key.
+ * 9. To a remote that knows none, a step happens once more at most for each of its own doubts and for each thing that went wrong.
+ * 10. When nobody asks any more, every run has ended, waits for an answer, or needs attention by name; none is only begun.
+ * 11. When everything has expired, nothing is left: no run, no journal, no key.
  */
 import { type Entry, nameOf } from "@reprise/journal";
 import type { RunRecord } from "@reprise/runtime";
+import type { MemorySnapshot } from "../memoryRecords.ts";
 import { Violation } from "./client.ts";
-import { nodesOf, type Program } from "./program.ts";
+import { nodesOf, type Program, type StepNode } from "./program.ts";
 import type { Happening, World } from "./world.ts";
 
 /** Ids of the steps that happened in a run. */
@@ -39,8 +46,10 @@ interface Known {
   life: number;
 }
 
-/** @throws Violation for rules 1 to 5 */
-export function judgeLog(world: World, programs: readonly Program[]): void {
+/** @throws Violation for rules 1 to 5 and 7 to 9 */
+export function judgeLog(world: World, programs: readonly Program[], keyed: boolean): void {
+  judgeEffects(world, programs, keyed);
+  if (world.isCommitOrdered) judgeEpochs(world);
   const ids = idsByName(programs);
   const policies = policiesOf(programs);
   const runs = new Map<string, Known>();
@@ -112,6 +121,82 @@ export function judgeRecord(world: World, run: string, record: RunRecord | undef
   }
 }
 
+/** @throws Violation for rule 7 */
+function judgeEpochs(world: World): void {
+  const newest = new Map<string, number>();
+  for (const one of world.log) {
+    if (one.is === "claimed") {
+      newest.set(one.run, Math.max(one.epoch, newest.get(one.run) ?? 0));
+    } else if (one.is === "recorded" && one.epoch < (newest.get(one.run) ?? 0)) {
+      throw new Violation(
+        `attempt ${one.epoch} of ${one.run} recorded after attempt ${newest.get(one.run)} was given out`,
+      );
+    }
+  }
+}
+
+/** @throws Violation for rules 8 and 9 */
+function judgeEffects(world: World, programs: readonly Program[], keyed: boolean): void {
+  const doubts = doubtsOf(programs);
+  const first = new Map<string, number>();
+  const all = new Map<string, number>();
+  const troubles = world.log.filter(({ is }) => troubleKinds.has(is)).length;
+  const count = (of: Map<string, number>, what: string): number => {
+    const next = (of.get(what) ?? 0) + 1;
+    of.set(what, next);
+    return next;
+  };
+  for (const one of world.log) {
+    if (one.is !== "done") continue;
+    const isOneOrder = keyed && programs.length === 1;
+    if (isOneOrder && !one.repeated && count(first, one.step) > 1) {
+      throw new Violation(`step ${one.step} of one key happened twice to a remote that knows keys`);
+    }
+    const times = count(all, `${one.run} ${one.step}`);
+    if (times > 1 + troubles + (doubts.get(one.step) ?? 0)) {
+      throw new Violation(
+        `step ${one.step} happened ${times} times, and ${troubles} things went wrong`,
+      );
+    }
+  }
+}
+
+const troubleKinds: ReadonlySet<Happening["is"]> = new Set([
+  "crashed",
+  "paused",
+  "storeFailed",
+  "gone",
+] as const);
+
+/** How often each step throws after it has happened. */
+function doubtsOf(programs: readonly Program[]): ReadonlyMap<string, number> {
+  const doubts = new Map<string, number>();
+  for (const { id, plan } of stepsOf(programs)) {
+    doubts.set(id, plan.does === "works" ? plan.throwsAfter : 0);
+  }
+  return doubts;
+}
+
+/** @throws Violation for rule 10 */
+export function judgeAtRest(snapshot: MemorySnapshot): void {
+  for (const { origin, head } of snapshot.runs) {
+    if (head.status === "running")
+      throw new Violation(`run ${origin.runId} is stuck in ${told(head)}`);
+  }
+}
+
+/** @throws Violation for rule 11 */
+export function judgeExpired(snapshot: MemorySnapshot): void {
+  for (const { origin, head } of snapshot.runs)
+    throw new Violation(`run ${origin.runId} never expires: ${told(head)}`);
+  for (const [scope, { runId }] of Object.entries(snapshot.keys))
+    throw new Violation(`key ${scope} of run ${runId} never expires`);
+}
+
+function told(head: RunRecord["head"]): string {
+  return `round ${head.round}, attempt ${head.epoch}, ${head.status}`;
+}
+
 function learn(
   known: Known,
   one: Extract<Happening, { is: "claimed" | "recorded" }>,
@@ -167,7 +252,7 @@ function policiesOf(programs: readonly Program[]): ReadonlyMap<string, string> {
   return new Map(stepsOf(programs).map(({ id, policy }) => [id, policy]));
 }
 
-function stepsOf(programs: readonly Program[]): { name: string; id: string; policy: string }[] {
+function stepsOf(programs: readonly Program[]): readonly StepNode[] {
   return programs
     .flatMap(({ body }) => nodesOf(body))
     .flatMap((node) => (node.op === "added" ? [node, ...nodesOf(node.node)] : [node]))

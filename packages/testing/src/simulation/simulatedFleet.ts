@@ -1,0 +1,247 @@
+/**
+ * Processes, a store and a network whose every order is decided by a seed.
+ *
+ * The runtime in each process is the shipped one; modelled are the store (the memory store, whose transitions are the
+ * runtime's own), the clock, the network between client and processes, and the world outside. Every call of a port is a
+ * message there and a message back, so a process can die before its call is made, while it is on its way, and before its
+ * reply is there; what was on its way is still done.
+ *
+ * F1 Trouble of the fleet's own (crashes, pauses, the network's) ends with `settle`, and each sort is bounded before.
+ * F2 A store either sees that a process died or goes by its lease alone; a case has one of both.
+ */
+import type { RunRecord, RunStore } from "@reprise/runtime";
+import { createMemoryStore, type MemoryStore } from "../memoryStore.ts";
+import { judgeAtRest, judgeExpired } from "./checker.ts";
+import type { Fleet, FleetOptions, Sending } from "./fleet.ts";
+import { type Call, type Fault, Instance, type Reply } from "./instance.ts";
+import { type Draw, drawFrom } from "./random.ts";
+import { Scheduler } from "./scheduler.ts";
+import { World } from "./world.ts";
+
+/** A process as a store that is made wrong on purpose sees it. */
+export interface PlantedIn {
+  /** Does `work` at some later event, if the process still lives then. */
+  later(work: () => void): void;
+}
+
+/** Puts something wrong between a process and its store, to show that the checker finds it. */
+export type Plant = (store: RunStore, process: PlantedIn) => RunStore;
+
+interface Member {
+  readonly instance: Instance;
+  readonly store: MemoryStore;
+}
+
+/** What the store is drawn from must not be what the client's moves are: a change of one would be a change of both. */
+const FLEET_STREAM = 0x5bd1e995;
+const ORDER_STREAM = 0x27d4eb2f;
+const CLIENT_PATIENCE_MS = 30_000;
+const MISMATCH_IS_OVER_MS = 11 * 60 * 1000;
+const EVERYTHING_IS_OVER_MS = 40 * 24 * 60 * 60 * 1000;
+
+/** A fleet that repeats. */
+export class SimulatedFleet implements Fleet {
+  readonly world = new World(true);
+  readonly faults = ["crash", "pause", "storeFails", "clientGoes"] as const;
+  readonly killsFirst = false;
+  readonly #options: FleetOptions;
+  readonly #draw: Draw;
+  readonly #scheduler: Scheduler;
+  readonly #plant: Plant | undefined;
+  readonly #data: MemoryStore;
+  readonly #seesDeath: boolean;
+  readonly #members: Member[] = [];
+  readonly #onTheWay = new Set<Promise<unknown>>();
+  #strikesLeft: number;
+  #isSettled = false;
+  #texts = 0;
+
+  constructor(options: FleetOptions, plant?: Plant) {
+    this.#options = options;
+    this.#plant = plant;
+    this.#draw = drawFrom(options.seed ^ FLEET_STREAM);
+    this.#scheduler = new Scheduler(drawFrom(options.seed ^ ORDER_STREAM));
+    this.#data = this.#newStore();
+    this.#seesDeath = this.#draw.chance(50);
+    this.#strikesLeft = this.#draw.below(4);
+    this.#scheduler.beforeEvent = () => this.#strike();
+  }
+
+  /** How many events there were. */
+  get events(): number {
+    return this.#scheduler.events;
+  }
+
+  send(sendings: readonly Sending[]): Promise<readonly Reply[]> {
+    return this.#scheduler.until(Promise.all(sendings.map((one) => this.#exchange(one))));
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.#scheduler.pass(ms);
+  }
+
+  async resume(): Promise<void> {
+    for (const { instance } of this.#members) instance.resume();
+    await this.#scheduler.pass(0);
+  }
+
+  async settle(): Promise<void> {
+    this.#isSettled = true;
+    await this.resume();
+    while (this.#onTheWay.size > 0) await this.#scheduler.until(Promise.all(this.#onTheWay));
+  }
+
+  peek(run: string): Promise<RunRecord | undefined> {
+    return this.#data.load(run);
+  }
+
+  sendElsewhere(call: Call): Promise<Reply> {
+    const { instance } = this.#member("1", this.#newStore(), false);
+    return this.#scheduler.until(instance.execute(call));
+  }
+
+  async judgeRest(): Promise<void> {
+    await this.settle();
+    // One that looks after what others left behind, in each release that was deployed.
+    for (const { version } of this.#options.programs) this.#member(version, this.#data, true);
+    await this.#scheduler.pass(MISMATCH_IS_OVER_MS);
+    judgeAtRest(this.#data.snapshot());
+    await this.#closeAll();
+    await this.#scheduler.pass(EVERYTHING_IS_OVER_MS);
+    while ((await this.#data.removeExpired(100)) > 0);
+    judgeExpired(this.#data.snapshot());
+  }
+
+  async close(): Promise<void> {
+    await this.settle();
+    await this.#closeAll();
+  }
+
+  async #closeAll(): Promise<void> {
+    for (const { instance } of this.#members) await this.#scheduler.until(instance.close());
+  }
+
+  // The network ----------------------------------------------------------------------------------------------------
+
+  /** One request, or two of it: what comes back first is what the client has. */
+  #exchange(sending: Sending): Promise<Reply> {
+    const { call } = sending;
+    // A first call without a key is a new run each time it arrives: a network that doubles it does what a client could.
+    const isRepeatable = call.requestState !== undefined || this.#options.keyed;
+    const copies = isRepeatable && this.#isTroubled(sending, 8) ? 2 : 1;
+    if (copies > 1) this.#noteNetwork("doubles a request");
+    return new Promise((resolve) => {
+      let left = copies;
+      for (let copy = 0; copy < copies; copy += 1) {
+        const carried = this.#carry(sending, copy === 0 ? sending.fault : undefined);
+        const done = carried.then((reply) => {
+          left -= 1;
+          if (reply.kind !== "lost" || left === 0) resolve(reply);
+          this.#onTheWay.delete(done);
+        });
+        this.#onTheWay.add(done);
+      }
+    });
+  }
+
+  async #carry(sending: Sending, fault: Fault | undefined): Promise<Reply> {
+    const { call, version } = sending;
+    await this.#delay(sending);
+    if (this.#isTroubled(sending, 4)) return this.#lose("loses a request");
+    const reply = await this.#instanceOf(version).execute(call, fault);
+    await this.#delay(sending);
+    if (this.#isTroubled(sending, 5)) return this.#lose("loses a reply");
+    return reply;
+  }
+
+  async #lose(what: string): Promise<Reply> {
+    this.#noteNetwork(what);
+    await this.#scheduler.pause(CLIENT_PATIENCE_MS);
+    return { kind: "lost" };
+  }
+
+  #delay(sending: Sending): Promise<void> {
+    if (!this.#isTroubled(sending, 15)) return this.#scheduler.hop();
+    return this.#scheduler.pause(this.#draw.pick([5, 100, 2_000, 12_000]));
+  }
+
+  #isTroubled({ troubled }: Sending, percent: number): boolean {
+    return troubled && !this.#isSettled && this.#draw.chance(percent);
+  }
+
+  #noteNetwork(what: string): void {
+    this.world.note({ is: "network", what });
+  }
+
+  // The processes --------------------------------------------------------------------------------------------------
+
+  /** Now and then, between any two events, a process dies or stands still. */
+  #strike(): void {
+    if (this.#isSettled || this.#strikesLeft === 0 || !this.#draw.chance(1)) return;
+    const up = this.#members.filter(({ instance }) => instance.isUp);
+    if (up.length === 0) return;
+    this.#strikesLeft -= 1;
+    const { instance } = this.#draw.pick(up);
+    if (this.#draw.chance(60)) {
+      instance.crash("between two events");
+      return;
+    }
+    instance.pause("between two events");
+    this.#scheduler.after(this.#draw.pick([500, 6_000, 25_000]), () => instance.resume());
+  }
+
+  /** One that is up, or now and then a new one. */
+  #instanceOf(version: string): Instance {
+    const up = this.#members.filter(
+      ({ instance }) => instance.isUp && instance.version === version,
+    );
+    const isEnough = up.length > 0 && this.#draw.chance(up.length === 1 ? 75 : 95);
+    if (isEnough) return this.#draw.pick(up).instance;
+    return this.#member(version, this.#data, this.#draw.chance(35)).instance;
+  }
+
+  #member(version: string, data: MemoryStore, sweeps: boolean): Member {
+    const { programs, keyed } = this.#options;
+    const program = programs.find((one) => one.version === version);
+    if (program === undefined) throw new Error(`there is no version ${version}`);
+    const store = data.another();
+    const instance: Instance = new Instance({
+      name: `process-${this.#members.length + 1}`,
+      program,
+      keyed,
+      store:
+        this.#plant?.(store, {
+          later: (work) => {
+            this.#scheduler.turn(() => {
+              if (instance.isUp) work();
+            });
+          },
+        }) ?? store,
+      world: this.world,
+      time: this.#scheduler,
+      random: () => this.#text(),
+      hears: this.#draw.chance(70),
+      sweeps,
+      onDown: (how) => {
+        if (how === "crash" && this.#seesDeath) store.kill();
+      },
+    });
+    const member = { instance, store };
+    this.#members.push(member);
+    return member;
+  }
+
+  #newStore(): MemoryStore {
+    const { now, after } = this.#scheduler;
+    return createMemoryStore({ now, setTimer: after });
+  }
+
+  /** As long and as unlike another as random text, and the same in every play of the seed. */
+  #text(): string {
+    this.#texts += 1;
+    return `${this.#options.seed.toString(36)}-${this.#texts}`.padEnd(
+      24,
+      "-simulated-simulated-sim",
+    );
+  }
+}
