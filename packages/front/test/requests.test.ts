@@ -207,7 +207,13 @@ describe("server/discover", () => {
     const { message } = await serve({ runtime }).call({ method: "server/discover" });
     expect(message.result).toEqual({
       supportedVersions: ["2026-07-28"],
-      capabilities: { tools: {}, prompts: {}, resources: {}, completions: {}, logging: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: {},
+        resources: { subscribe: true },
+        completions: {},
+        logging: {},
+      },
       instructions: "Be kind.",
       ttlMs: 300_000,
       cacheScope: "public",
@@ -219,7 +225,7 @@ describe("server/discover", () => {
   test("what is not declared is not served", async () => {
     const { call } = serve({ runtime: fakeRuntime() });
     const { message } = await call({ method: "server/discover" });
-    expect(message.result?.["capabilities"]).toEqual({ tools: {}, logging: {} });
+    expect(message.result?.["capabilities"]).toEqual({ tools: { listChanged: true }, logging: {} });
     for (const method of ["prompts/list", "resources/read", "completion/complete"]) {
       expect((await call({ method })).status).toBe(404);
     }
