@@ -47,7 +47,9 @@ export class Sweeper {
     try {
       await this.sweep();
     } catch (error) {
-      this.#deps.log.warn({ err: error }, "a sweep failed; the next one tries again");
+      // A store that was closed under the last one fails nobody.
+      if (!this.#closed)
+        this.#deps.log.warn({ err: error }, "a sweep failed; the next one tries again");
     }
     if (this.#closed) return;
     this.#cancel = this.#deps.clock.after(this.#store.leaseMs, () => {

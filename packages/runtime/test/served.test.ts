@@ -182,6 +182,36 @@ describe("a resource that was updated", () => {
   });
 });
 
+describe("a runtime that is closed at once", () => {
+  test("complains neither of its first sweep nor of its first look at what is switched off", async () => {
+    const h = startHarness({ tools: [named("one")] }, {}, true);
+    const release = deferred();
+    const { store } = h;
+    const closed = async (): Promise<never> => {
+      await release.promise;
+      throw new Error("the store is closed");
+    };
+    const slow = h.beside(
+      {},
+      {
+        sweep: true,
+        store: {
+          ...store,
+          removeExpired: closed,
+        },
+        shared: { ...deaf(store.shared), get: closed },
+      },
+    );
+    await settled();
+    const closing = slow.runtime.close();
+    release.resolve();
+    await closing;
+    await slow.runtime.ready;
+    await settled();
+    expect(slow.log).toEqual([]);
+  });
+});
+
 describe("a definition", () => {
   test("that nobody serves here has nobody to speak to", async () => {
     const server = defineServer({ name: "unserved", tools: [named("one")] });
