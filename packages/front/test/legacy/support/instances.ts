@@ -32,6 +32,8 @@ export interface Cluster {
   readonly clock: ManualClock;
   readonly instances: readonly [Instance, Instance];
   readonly shared: SharedRecords;
+  /** Starts one more. */
+  another(): Promise<Instance>;
 }
 
 const secret = "a secret of the tests that is long enough to be one";
@@ -73,7 +75,7 @@ export async function cluster(
     return { url: front.url, runtime, die, close: () => front.close() };
   };
   const instances = [await begin(store), await begin(store.another())] as const;
-  return { clock, instances, shared: store.shared };
+  return { clock, instances, shared: store.shared, another: () => begin(store.another()) };
 }
 
 function mortalClock(clock: ManualClock, life: { readonly isOver: boolean }): Clock {
