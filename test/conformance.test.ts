@@ -80,6 +80,13 @@ test("the pinned suite's frozen lists have 37 server scenarios of 2026-07-28 and
   expect(frozen).not.toContain("tools_call");
 });
 
+test("the pinned suite's frozen lists have 32 client scenarios of 2026-07-28 and 18 of 2025-11-25", async () => {
+  expect(await requiredClientScenarios("2026-07-28")).toHaveLength(32);
+  const legacy = await requiredClientScenarios("2025-11-25");
+  expect(legacy).toHaveLength(18);
+  expect(legacy).toContain("sse-retry");
+});
+
 function goodRun(): ScenarioOutcome[] {
   return [
     { scenario: "caching", checks: [check("ttl", "SUCCESS"), check("note", "INFO")] },

@@ -6,12 +6,15 @@
  * that, and the suite judges by what it received.
  */
 import { connect, type Host, type HostClient, initialContent } from "@reprise/client";
+import { scriptedAuthorization } from "./clientPerson.ts";
 import { scenario, scenarioContext } from "./config.ts";
 
-const host: Required<Host> = {
+const host: Host = {
   form: async ({ fields }) => {
     const content = initialContent(fields);
-    for (const field of fields) if (field.type === "boolean") content.set(field.name, true);
+    for (const { name, type } of fields) {
+      if (type === "boolean" && !content.has(name)) content.set(name, true);
+    }
     return { action: "accept", content };
   },
   url: async () => ({ action: "decline" }),
@@ -20,6 +23,9 @@ const host: Required<Host> = {
 };
 
 const scenarios: ReadonlyMap<string, (client: HostClient) => Promise<void>> = new Map([
+  ["initialize", async (client) => void (await client.listTools())],
+  ["elicitation-sep1034-client-defaults", callAll],
+  ["sse-retry", async (client) => await call(client, "test_reconnection")],
   ["tools_call", async (client) => await call(client, "add_numbers", { a: 5, b: 3 })],
   ["request-metadata", async (client) => void (await client.listTools())],
   ["sep-2322-client-request-state", multiRound],
@@ -55,6 +61,11 @@ async function customHeaders(client: HostClient): Promise<void> {
   for (const { name, arguments: args } of toolCalls) await call(client, name, args);
 }
 
+/** Also the authorization scenarios: they look at what comes before the first call, and at calls that want more scopes. */
+async function callAll(client: HostClient): Promise<void> {
+  for (const { name } of await client.listTools()) await call(client, name);
+}
+
 async function callListed(client: HostClient): Promise<void> {
   for (const { name } of await client.listTools()) await call(client, name, { region: "us-west1" });
 }
@@ -68,9 +79,14 @@ async function call(
   if (status !== "complete") throw new Error(`${name} is ${status}`);
 }
 
-const run = scenarios.get(scenario);
+const isAuthorization = scenario.startsWith("auth/");
+const run = isAuthorization ? callAll : scenarios.get(scenario);
 const url = process.argv.at(-1);
 if (run === undefined || url === undefined) throw new Error(`no such scenario: ${scenario}`);
-const client = await connect({ url, host });
+const client = await connect({
+  url,
+  host,
+  ...(isAuthorization ? { authorization: scriptedAuthorization() } : {}),
+});
 await run(client);
 await client.close();

@@ -1,34 +1,17 @@
 /**
- * The client leg of `npm run conformance`: the suite's client scenarios of multi-round calls, metadata and headers, against
- * `@reprise/client`.
+ * The client leg of `npm run conformance`: all scored client scenarios of both revisions, against `@reprise/client`.
  *
  * One scenario at a time: the suite would start all at once, and on two cores some then fail by timeout. Stricter than the suite: a
- * WARNING fails, a scenario without checks fails, and so does a skipped check that is not listed here.
+ * WARNING fails, a scenario without checks fails, and so does a skipped check that is not listed in clientScenarios.ts.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-
-const REVISION = "2026-07-28";
-
-const scenarios = [
-  "tools_call",
-  "request-metadata",
-  "sep-2322-client-request-state",
-  "http-standard-headers",
-  "http-custom-headers",
-  "http-invalid-tool-headers",
-  "json-schema-ref-no-deref",
-];
-
-/** Names of checks that must be skipped: the revision has no handshake. */
-const expectedSkips: ReadonlySet<string> = new Set([
-  "ClientMcpMethodHeader_initialize",
-  "ClientMcpMethodHeader_notifications_initialized",
-]);
+import { expectedSkips, notRun, requiredClientScenarios } from "./clientScenarios.ts";
+import type { JudgedRevision } from "./suite.ts";
 
 interface Check {
   readonly name: string;
@@ -43,29 +26,40 @@ const suite = createRequire(import.meta.url).resolve(
 // The suite hands the command to a shell.
 const command = `"${process.execPath}" --conditions=@reprise/source --import tsx "${here("client.ts")}"`;
 
-/** Runs the leg, prints its table and its count. */
+/** Runs the leg, prints its tables and its count. */
 export async function run(): Promise<{ readonly passed: number; readonly failed: number }> {
-  console.log(`Client scenarios of ${REVISION}`);
-  const directory = await mkdtemp(join(tmpdir(), "reprise-conformance-"));
-  let passed = 0;
-  try {
-    for (const scenario of scenarios) {
-      const output = await runScenario(scenario, directory);
-      const checks = await readChecks(scenario, directory);
-      const complaints = complaintsOf(checks, output);
-      const successes = checks.filter(({ status }) => status === "SUCCESS").length;
-      console.log(
-        `  ${complaints.length === 0 ? "pass" : "FAIL"}  ${scenario} (${successes} checks)`,
-      );
-      for (const complaint of complaints) console.log(`        ${complaint}`);
-      if (complaints.length === 0) passed += 1;
+  const total = { passed: 0, failed: 0 };
+  for (const revision of ["2026-07-28", "2025-11-25"] as const) {
+    console.log(`Client scenarios of ${revision}`);
+    for (const scenario of await requiredClientScenarios(revision)) {
+      const complaints = await judgeScenario(scenario, revision);
+      total[complaints.length === 0 ? "passed" : "failed"] += 1;
     }
+  }
+  console.log("  Not run:");
+  for (const { name, reason } of notRun) console.log(`    ${name}: ${reason}`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total;
+}
+
+async function judgeScenario(
+  scenario: string,
+  revision: JudgedRevision,
+): Promise<readonly string[]> {
+  const directory = await mkdtemp(join(tmpdir(), "reprise-conformance-"));
+  try {
+    const output = await runScenario(scenario, revision, directory);
+    const checks = await readChecks(directory);
+    const complaints = complaintsOf(checks, output);
+    const successes = checks.filter(({ status }) => status === "SUCCESS").length;
+    console.log(
+      `  ${complaints.length === 0 ? "pass" : "FAIL"}  ${scenario} (${successes} checks)`,
+    );
+    for (const complaint of complaints) console.log(`        ${complaint}`);
+    return complaints;
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  const failed = scenarios.length - passed;
-  console.log(`${passed} passed, ${failed} failed`);
-  return { passed, failed };
 }
 
 interface Output {
@@ -73,8 +67,12 @@ interface Output {
   readonly text: string;
 }
 
-function runScenario(scenario: string, directory: string): Promise<Output> {
-  const flags = ["--spec-version", REVISION, "--force", "--timeout", "60000", "-o", directory];
+function runScenario(
+  scenario: string,
+  revision: JudgedRevision,
+  directory: string,
+): Promise<Output> {
+  const flags = ["--spec-version", revision, "--force", "--timeout", "60000", "-o", directory];
   const args = ["client", "--command", command, "--scenario", scenario, ...flags];
   const child = spawn(process.execPath, ["--import", here("fsGlobSync.mjs"), suite, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -89,16 +87,16 @@ function runScenario(scenario: string, directory: string): Promise<Output> {
   });
 }
 
-async function readChecks(scenario: string, directory: string): Promise<readonly Check[]> {
-  const folder = (await readdir(directory)).find((name) => name.startsWith(`${scenario}-20`));
-  if (folder === undefined) return [];
-  const checks: unknown = JSON.parse(
-    await readFile(join(directory, folder, "checks.json"), "utf8"),
-  );
+/** The checks of the only scenario that wrote into `directory`; a scenario's folder may lie in another (`auth/...`). */
+async function readChecks(directory: string): Promise<readonly Check[]> {
+  const files = await readdir(directory, { recursive: true });
+  const file = files.find((name) => basename(name) === "checks.json");
+  if (file === undefined) return [];
+  const checks: unknown = JSON.parse(await readFile(join(directory, file), "utf8"));
   return Array.isArray(checks) ? (checks as Check[]) : [];
 }
 
-function complaintsOf(checks: readonly Check[], { code, text }: Output): string[] {
+function complaintsOf(checks: readonly Check[], { code, text }: Output): readonly string[] {
   if (!checks.some(({ status }) => status === "SUCCESS")) return [`no check succeeded:\n${text}`];
   const complaints = checks
     .filter(({ name, status }) => !isFine(name, status))
