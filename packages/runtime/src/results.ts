@@ -66,23 +66,17 @@ export function toolResult(
 ): Promise<JsonObject> | JsonObject {
   if (isToolResult(value)) {
     const result = toJson(value, name) as JsonObject;
-    if (output === undefined || value["isError"] === true) return result;
+    if (output === undefined || value["isError"] === true) return withText(result);
     // What a tool with an output schema owes (MCP 2026-07-28, tools, "Output Schema"); clients refuse a result without it. The
     // checked value goes out: it has the defaults and lacks the unknown members that the published schema promises.
-    return checkOutput(output, value["structuredContent"], name).then((checked) => ({
-      ...result,
-      structuredContent: toJson(checked, name),
-    }));
+    return checkOutput(output, value["structuredContent"], name).then((checked) =>
+      withText({ ...result, structuredContent: toJson(checked, name) }),
+    );
   }
   if (output !== undefined) {
-    return checkOutput(output, value, name).then((checked) => {
-      const structured = toJson(checked, name);
-      // The text form is for clients that know no structured content (MCP 2026-07-28, tools, "Structured Content").
-      return {
-        content: [{ type: "text", text: JSON.stringify(structured) }],
-        structuredContent: structured,
-      };
-    });
+    return checkOutput(output, value, name).then((checked) =>
+      withText({ content: [], structuredContent: toJson(checked, name) }),
+    );
   }
   if (value === undefined) return { content: [] };
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };
@@ -92,6 +86,15 @@ export function toolResult(
     "VALUE_UNSUPPORTED",
     `tool "${name}" returned neither text, content, a tool result nor a value of a declared output schema`,
   );
+}
+
+/** Structured content that came without content gets a text of it, for clients that know no other (MCP 2026-07-28, tools, "Structured Content"). */
+function withText(result: JsonObject): JsonObject {
+  const { content, structuredContent } = result;
+  if (structuredContent === undefined || (Array.isArray(content) && content.length > 0)) {
+    return result;
+  }
+  return { ...result, content: [{ type: "text", text: JSON.stringify(structuredContent) }] };
 }
 
 function isToolResult(value: unknown): value is JsonObject {

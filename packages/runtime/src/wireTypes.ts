@@ -47,6 +47,7 @@ export type ContentBlock =
       readonly description?: string;
       readonly mimeType?: string;
       readonly size?: number;
+      readonly icons?: readonly Icon[];
     } & ContentCommon);
 
 /** The contents of a resource: text or base64. */

@@ -66,9 +66,24 @@ describe("what a tool returns", () => {
         { content: [], structuredContent: { total: 3, internal: 1 }, _meta: {} },
         output,
       ),
-    ).toEqual({ content: [], structuredContent: { total: 3, note: "-" }, _meta: {} });
+    ).toEqual({
+      content: [{ type: "text", text: '{"total":3,"note":"-"}' }],
+      structuredContent: { total: 3, note: "-" },
+      _meta: {},
+    });
     const failed = { content: [], isError: true };
     expect(await resultOf(failed, output)).toEqual(failed);
+  });
+
+  test("the author's own content stands beside structured content, with an output schema or without", async () => {
+    const content = [{ type: "text", text: "Three in all." }];
+    const own = { content, structuredContent: { total: 3 } };
+    expect(await resultOf(own)).toEqual(own);
+    expect(await resultOf(own, z.object({ total: z.number() }))).toEqual(own);
+    expect(await resultOf({ content: [], structuredContent: [1, null] })).toEqual({
+      content: [{ type: "text", text: "[1,null]" }],
+      structuredContent: [1, null],
+    });
   });
 
   test.each([
