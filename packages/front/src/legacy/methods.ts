@@ -23,7 +23,7 @@ import { logging, type SessionRecords, subscribed, unsubscribed } from "./sessio
 import type { LegacySession } from "./sessionToken.ts";
 
 /** One request, as a method gets it. */
-export interface MethodCall {
+interface MethodCall {
   readonly params: JsonObject;
   readonly session: LegacySession;
   readonly caller: Caller;
@@ -31,7 +31,7 @@ export interface MethodCall {
 }
 
 /** Gives the text of the result. @throws RepriseError */
-export type LegacyMethod = (call: MethodCall) => string | Promise<string>;
+type LegacyMethod = (call: MethodCall) => string | Promise<string>;
 
 /** What methods need of the front. */
 export interface MethodPorts {

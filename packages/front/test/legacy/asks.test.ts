@@ -1,7 +1,7 @@
 /** Asks as requests on the call's stream, and their answers on whatever front they arrive. */
 import { describe, expect, test } from "vitest";
 import { cluster } from "./support/instances.ts";
-import { initialize, streamOf } from "./support/legacyClient.ts";
+import { askIdOf, initialize, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
@@ -109,7 +109,7 @@ describe("an answer that counts for nothing", () => {
     const stream = streamOf(await session.request(a.url, "tools/call", folder));
     const ask = await stream.message();
     expect(await stranger.answer(b.url, ask.id, yes)).toBe(202);
-    expect(await session.answer(b.url, `${String(ask.id)}1`, yes)).toBe(202);
+    expect(await session.answer(b.url, `${askIdOf(ask)}1`, yes)).toBe(202);
     expect(await session.answer(b.url, 7, yes)).toBe(202);
     expect(await session.answer(b.url, ask.id, no)).toBe(202);
     expect(await session.answer(a.url, ask.id, yes)).toBe(202);
@@ -155,7 +155,7 @@ describe("a client that can't or won't", () => {
     const session = await initialize(a.url);
     const stream = streamOf(await session.request(a.url, "tools/call", folder));
     const ask = await stream.message();
-    const callId = String(ask.id).split(".")[0] ?? "";
+    const callId = askIdOf(ask).split(".")[0] ?? "";
     clock.advance(61_000);
     expect(await stream.rest()).toMatchObject([
       { method: "notifications/cancelled", params: { requestId: ask.id } },

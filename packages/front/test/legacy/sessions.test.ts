@@ -198,7 +198,7 @@ describe("what needs no run", () => {
     ];
     const old = await initialize(a.url, "2025-03-26");
     const answer = (await old.send(a.url, batch)).json as unknown as readonly { id: number }[];
-    expect(answer.map(({ id }) => id).sort()).toEqual([1, 2, 3]);
+    expect(answer.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
     const alone = [{ jsonrpc: "2.0", method: "notifications/initialized" }];
     expect((await old.send(a.url, alone)).status).toBe(202);
     expect((await (await initialize(a.url)).send(a.url, batch)).status).toBe(400);

@@ -1,7 +1,13 @@
 /** Streams of calls: events with ids, read on from anywhere; calls whose front died; cancelled calls. */
 import { describe, expect, test } from "vitest";
 import { type Cluster, cluster } from "./support/instances.ts";
-import { type Event, type EventReader, initialize, streamOf } from "./support/legacyClient.ts";
+import {
+  askIdOf,
+  type Event,
+  type EventReader,
+  initialize,
+  streamOf,
+} from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
@@ -194,7 +200,7 @@ describe("a call whose front died", () => {
 
 /** The front that owns the call of an ask. */
 async function frontsOf({ shared }: Cluster, ask: Event): Promise<readonly { id: string }[]> {
-  const callId = String(ask.message?.id).split(".")[0] ?? "";
+  const callId = askIdOf(ask.message ?? {}).split(".")[0] ?? "";
   const record = await shared.get({ kind: "call", id: callId });
   return [{ id: String((record?.value as { owner?: string } | undefined)?.owner) }];
 }

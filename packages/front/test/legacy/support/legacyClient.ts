@@ -42,7 +42,13 @@ export interface Session {
   end(url: string): Promise<number>;
 }
 
-export const accept = { form: {}, url: {} };
+const accept = { form: {}, url: {} };
+
+/** The id of an ask. */
+export function askIdOf({ id }: Message): string {
+  if (typeof id !== "string") throw new Error(`an ask without a text as id: ${JSON.stringify(id)}`);
+  return id;
+}
 
 /** Initializes at an instance. */
 export async function initialize(

@@ -18,6 +18,8 @@ export interface Watched {
   readonly entered: Promise<void>;
 }
 
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "?");
+
 const text = (value: string) => ({
   role: "user" as const,
   content: { type: "text" as const, text: value },
@@ -43,7 +45,7 @@ export function watchedServer(): Watched {
         title: "Greeting",
         description: "Greets",
         input: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-        handler: ({ name }) => `Hello, ${String(name)}.`,
+        handler: ({ name }) => `Hello, ${textOf(name)}.`,
       }),
       tool({
         name: "delete_folder",
@@ -51,7 +53,7 @@ export function watchedServer(): Watched {
         input: { type: "object", properties: { path: { type: "string" } } },
         async handler({ path }, ctx) {
           events.push("asks");
-          if (!(await ctx.confirm(`Delete ${String(path)}?`))) return "Kept.";
+          if (!(await ctx.confirm(`Delete ${textOf(path)}?`))) return "Kept.";
           await ctx.step("delete", () => events.push("deleted"));
           return "Deleted.";
         },
@@ -135,7 +137,7 @@ export function watchedServer(): Watched {
         description: "Says hello",
         input: { type: "object", properties: { who: { type: "string" } } },
         complete: { who: () => ["world", "you"] },
-        handler: ({ who }) => `Hello ${String(who ?? "nobody")}`,
+        handler: ({ who }) => `Hello ${who === undefined ? "nobody" : textOf(who)}`,
       }),
     ],
     resources: [
