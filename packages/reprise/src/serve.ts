@@ -36,6 +36,8 @@ export interface ServeOptions
       | "pageSize"
       | "listTtlMs"
       | "heartbeatMs"
+      | "maxSubscriptions"
+      | "maxSubscriptionsPerCaller"
       | "legacy"
     >,
     Pick<

@@ -100,9 +100,11 @@ function listenOptions(settings: Settings): Omit<ListenOptions, "runtime"> {
   const { host, port, path, auth, allowedHosts, allowedOrigins, allowedHeaders } = settings;
   const { trustProxy } = settings;
   const { maxBodyBytes, pageSize, listTtlMs, heartbeatMs } = settings;
+  const { maxSubscriptions, maxSubscriptionsPerCaller } = settings;
   return {
     ...{ host, port, path, allowedHosts, allowedOrigins, allowedHeaders },
     ...{ maxBodyBytes, pageSize, listTtlMs, heartbeatMs },
+    ...{ maxSubscriptions, maxSubscriptionsPerCaller },
     legacy: legacyOptions(settings),
     trustProxy: trustProxy.includes("*") ? true : trustProxy,
     ...(auth === "none" ? { auth } : {}),

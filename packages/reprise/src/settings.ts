@@ -32,6 +32,8 @@ export interface Settings {
   readonly pageSize: number;
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
+  readonly maxSubscriptions: number;
+  readonly maxSubscriptionsPerCaller: number;
   readonly legacy: "served" | "none";
   readonly sessionLifetime: string;
   readonly pollAfterMs: number;
@@ -155,6 +157,8 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   pageSize: [from(1), "entries", 200, "front", "Entries of one page of a list."],
   listTtlMs: [from(0), "ms", 300_000, "front", "How long clients may reuse lists and discovery."],
   heartbeatMs: [from(1), "ms", 15_000, "front", "Longest silence on an open stream. Keep it below the idle timeout of every proxy between."],
+  maxSubscriptions: [from(0), "streams", 10_000, "front", "Streams of `subscriptions/listen` that one front holds; more get BUSY. Each is a connection."],
+  maxSubscriptionsPerCaller: [from(1), "streams", 100, "front", "The same for one caller. Without auth all callers are one, and only `maxSubscriptions` counts."],
   legacy: [oneOf("served", "none"), undefined, "served", "front", "Whether clients of 2025-11-25, 2025-06-18 and 2025-03-26 are served. `none` tells them which revision is."],
   sessionLifetime: [duration, undefined, "24h", "front", "How long such a client's session lives before it initializes anew. The same for all fronts."],
   pollAfterMs: [from(0), "ms", 0, "front", "After this long the stream of a waiting call is closed and its client comes back for the rest, which saves connections; on 2025-11-25 alone. 0: streams stay open."],
