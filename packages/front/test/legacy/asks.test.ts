@@ -6,7 +6,7 @@ import { watchedServer } from "./support/server.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
 const no = { action: "decline" };
-const folder = { name: "delete_folder", arguments: { path: "/tmp/x" } };
+const folder = { name: "delete_folder", arguments: { path: "build/" } };
 
 describe("a confirm", () => {
   test("is a request of its own on the open stream, then comes the call's result", async () => {
@@ -20,7 +20,7 @@ describe("a confirm", () => {
     const ask = await stream.message();
     expect(ask).toMatchObject({
       method: "elicitation/create",
-      params: { mode: "form", message: "Delete /tmp/x?" },
+      params: { mode: "form", message: "Delete build/?" },
     });
     expect(await session.answer(b.url, ask.id, yes)).toBe(202);
     expect(await stream.rest()).toEqual([

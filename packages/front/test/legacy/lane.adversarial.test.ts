@@ -9,7 +9,7 @@ import { watchedServer } from "./support/server.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
 const no = { action: "decline" };
-const folder = { name: "delete_folder", arguments: { path: "/tmp/x" } };
+const folder = { name: "delete_folder", arguments: { path: "build/" } };
 
 describe("limits", () => {
   test("a caller with as many streams as it may gets a coded refusal, and its other calls go on", async () => {

@@ -11,7 +11,7 @@ import {
 import { watchedServer } from "./support/server.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
-const folder = { name: "delete_folder", arguments: { path: "/tmp/x" } };
+const folder = { name: "delete_folder", arguments: { path: "build/" } };
 const leaseMs = 10_000;
 
 /** Events up to the first message, and that message's. */
