@@ -52,7 +52,15 @@ function inTurn(...answers: readonly Answer[]): () => Answer {
 describe("the program", () => {
   test("answers GET /healthz at the MCP port, and JSON arrays at the other", async () => {
     expect((await fetch(new URL("/healthz", shop.url))).status).toBe(200);
-    for (const what of ["orders", "charges", "refunds", "mails", "bookings"]) {
+    for (const what of [
+      "orders",
+      "invoices",
+      "charges",
+      "refunds",
+      "mails",
+      "bookings",
+      "payments",
+    ]) {
       const facts: unknown = await (await fetch(new URL(`/${what}`, shop.outside))).json();
       expect(Array.isArray(facts), what).toBe(true);
     }
@@ -201,6 +209,7 @@ describe("the other tools", () => {
       "delete_folder",
       "refund_order",
       "send_invoice",
+      "pay_invoice",
       "book_trip",
       "summarize_orders",
     ]);

@@ -13,6 +13,8 @@ export interface ShopConfig {
   readonly shopPort: number;
   /** `SHOP_SMTP_PORT`, default 0: a free one, told at start. */
   readonly smtpPort: number;
+  /** `SHOP_PAGE_PORT`, default 0: a free one, told at start. The shop's own page. */
+  readonly pagePort: number;
   /** `REPRISE_DATA`, default `.reprise`, as an absolute path. */
   readonly dataDir: string;
 }
@@ -23,6 +25,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): ShopConfig {
     port: readPort(env, "PORT", 3000),
     shopPort: readPort(env, "SHOP_PORT", 3001),
     smtpPort: readPort(env, "SHOP_SMTP_PORT", 0),
+    pagePort: readPort(env, "SHOP_PAGE_PORT", 0),
     dataDir: resolve(env["REPRISE_DATA"] || ".reprise"),
   };
 }
@@ -31,29 +34,38 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): ShopConfig {
 export interface ServedConfig {
   /** `SHOP_URL`, default `http://127.0.0.1:3001`: payment service and mail log. */
   readonly shopUrl: string;
+  /** `SHOP_PUBLIC_URL`, default `SHOP_URL`: the payment service as a person's browser reaches it. */
+  readonly publicUrl: string;
   /** `SHOP_SMTP_HOST`, default the host of `SHOP_URL`. */
   readonly smtpHost: string;
   /** `SHOP_SMTP_PORT`, default 2525. */
   readonly smtpPort: number;
   /** `SHOP_SCRATCH`, default `.reprise/shop/scratch`, as an absolute path. The same for all processes. */
   readonly scratchDir: string;
+  /** `SHOP_PAGE_PORT`: where this process serves the shop's own page. Without it, it serves none; one front must. */
+  readonly pagePort: number | undefined;
+  /** `SHOP_PAGE_HOST`, default `127.0.0.1`. */
+  readonly pageHost: string;
 }
 
 /** Reads and checks the settings of served.ts. @throws RepriseError CONFIG_INVALID naming the variable */
 export function readServedConfig(env: NodeJS.ProcessEnv = process.env): ServedConfig {
-  const shopUrl = env["SHOP_URL"] || "http://127.0.0.1:3001";
-  if (!URL.canParse(shopUrl)) {
-    throw new RepriseError(
-      "CONFIG_INVALID",
-      `SHOP_URL must be a URL, not ${JSON.stringify(shopUrl)}`,
-    );
-  }
+  const shopUrl = readUrl(env, "SHOP_URL", "http://127.0.0.1:3001");
   return {
     shopUrl,
+    publicUrl: readUrl(env, "SHOP_PUBLIC_URL", shopUrl),
     smtpHost: env["SHOP_SMTP_HOST"] || new URL(shopUrl).hostname,
     smtpPort: readPort(env, "SHOP_SMTP_PORT", 2525),
     scratchDir: resolve(env["SHOP_SCRATCH"] || ".reprise/shop/scratch"),
+    pagePort: env["SHOP_PAGE_PORT"] ? readPort(env, "SHOP_PAGE_PORT", 0) : undefined,
+    pageHost: env["SHOP_PAGE_HOST"] || "127.0.0.1",
   };
+}
+
+function readUrl(env: NodeJS.ProcessEnv, name: string, otherwise: string): string {
+  const url = env[name] || otherwise;
+  if (URL.canParse(url)) return url;
+  throw new RepriseError("CONFIG_INVALID", `${name} must be a URL, not ${JSON.stringify(url)}`);
 }
 
 function readPort(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {

@@ -16,14 +16,17 @@ export {
   type OutsideWorld,
   startOutsideWorld,
 } from "./outsideWorld.ts";
+export { openShopPage, type PageOptions, type PageShop, type ShopPage } from "./page/shopPage.ts";
 export { createPayments, type PaymentCall, type Payments } from "./payments/client.ts";
 export type { Fault } from "./payments/faults.ts";
 export type {
   Booking,
   BookingRequest,
   Charge,
+  Invoice,
   Order,
   OrderItem,
+  Payment,
   Quote,
   Recorded,
   Refund,
@@ -31,4 +34,5 @@ export type {
   Trip,
 } from "./payments/model.ts";
 export { type FoundFolder, Scratch, seedScratch } from "./scratch.ts";
+export { openServedShop } from "./servedShop.ts";
 export { createShop, type ShopServices } from "./server.ts";

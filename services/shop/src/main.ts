@@ -1,6 +1,7 @@
 /**
- * The shop as a program: starts the outside world (payment service and mail server, a process of its own), then
- * serves the shop's tools over MCP, and says where everything is. Ends both on SIGINT, SIGTERM and SIGHUP.
+ * The shop as a program: opens the shop's own page, whose address the payment service has to know; starts the outside
+ * world (payment service and mail server, a process of its own); serves the shop's tools over MCP, and says where
+ * everything is. Ends all on SIGINT, SIGTERM and SIGHUP.
  */
 import { join } from "node:path";
 import process from "node:process";
@@ -8,6 +9,7 @@ import { isRepriseError, RepriseError, serve } from "reprise";
 import { readConfig, type ShopConfig } from "./config.ts";
 import { createMail } from "./mail/client.ts";
 import { OutsideFailed, type OutsideProcess, startOutsideProcess } from "./outsideProcess.ts";
+import { openShopPage } from "./page/shopPage.ts";
 import { createPayments } from "./payments/client.ts";
 import { seedScratch } from "./scratch.ts";
 import { createShop } from "./server.ts";
@@ -24,28 +26,36 @@ async function run(config: ShopConfig): Promise<void> {
   const shopDir = join(config.dataDir, "shop");
   const scratchDir = join(shopDir, "scratch");
   await seedScratch(scratchDir);
-  const outside = await startOutside(config, shopDir);
+  const page = await openShopPage({ port: config.pagePort });
+  let outside: OutsideProcess | undefined;
   try {
+    outside = await startOutside(config, shopDir, page.url);
     const payments = createPayments(outside.url);
     const mail = createMail({ smtpPort: outside.smtpPort, logUrl: outside.url });
-    const shop = createShop({ payments, mail, scratchDir });
-    const mcp = await serve(shop, { port: config.port, dataDir: config.dataDir });
+    const server = createShop({ payments, mail, scratchDir });
+    const mcp = await serve(server, { port: config.port, dataDir: config.dataDir });
+    page.serve({ server, payments });
     // Before the first line: who reads it may send a signal at once.
     const signal = nextSignal();
-    process.stdout.write(welcome(mcp.url, outside, config.dataDir, scratchDir));
+    process.stdout.write(welcome(mcp.url, page.url, outside, config.dataDir, scratchDir));
 
     const reason = await Promise.race([signal, outside.ended.then(() => "outside" as const)]);
     await mcp.close();
     if (reason === "outside") throw new Error("the payment service ended, so the shop did too");
   } finally {
-    await outside.stop();
+    await outside?.stop();
+    await page.close();
   }
 }
 
-async function startOutside(config: ShopConfig, dataDir: string): Promise<OutsideProcess> {
+async function startOutside(
+  config: ShopConfig,
+  dataDir: string,
+  merchantUrl: string,
+): Promise<OutsideProcess> {
   const { shopPort: port, smtpPort } = config;
   try {
-    return await startOutsideProcess({ port, smtpPort, dataDir });
+    return await startOutsideProcess({ port, smtpPort, dataDir, merchantUrl });
   } catch (error) {
     if (!(error instanceof OutsideFailed) || error.code !== "EADDRINUSE") throw error;
     throw new RepriseError("PORT_IN_USE", `SHOP_PORT or SHOP_SMTP_PORT is taken: ${error.message}`);
@@ -62,6 +72,7 @@ function nextSignal(): Promise<"signal"> {
 
 function welcome(
   mcpUrl: string,
+  pageUrl: string,
   outside: OutsideProcess,
   dataDir: string,
   scratchDir: string,
@@ -69,12 +80,14 @@ function welcome(
   return `
 The shop is open.
   MCP       ${mcpUrl}
-  payments  ${outside.url}  GET /orders /charges /refunds /bookings, POST /faults
+  payments  ${outside.url}  GET /orders /invoices /charges /refunds /bookings /payments, POST /faults
   mail log  ${outside.url}/mails  (SMTP on port ${outside.smtpPort})
+  shop page ${pageUrl}  where the payment service sends people who have paid
   data      ${dataDir}
   scratch   ${scratchDir}
 Try it from another terminal:
   npx reprise call ${mcpUrl} refund_order '{"orderId":"1001"}'
+  npx reprise call ${mcpUrl} pay_invoice '{"orderId":"1001"}'
 
 `;
 }

@@ -1,5 +1,5 @@
 /**
- * The program of the outside world: `outside.ts --port 3001 --smtp-port 0 --data DIR`.
+ * The program of the outside world: `outside.ts --port 3001 --smtp-port 0 --data DIR --merchant-url URL`.
  *
  * Says where it listens as one line of JSON on stdout, and to its parent if it has one that listens. Ends on
  * SIGTERM, and with its parent; SIGINT is the parent's business, because Ctrl-C reaches both and what the shop
@@ -15,8 +15,11 @@ const { values } = parseArgs({
     port: { type: "string", default: "0" },
     "smtp-port": { type: "string", default: "0" },
     data: { type: "string", default: ".reprise/shop" },
+    "merchant-url": { type: "string" },
   },
 });
+
+const merchantUrl = values["merchant-url"];
 
 try {
   const world = await startOutsideWorld({
@@ -24,6 +27,7 @@ try {
     port: Number(values.port),
     smtpPort: Number(values["smtp-port"]),
     dataDir: values.data,
+    ...(merchantUrl === undefined ? {} : { merchantUrl }),
   });
   const stop = () => void world.close().then(() => process.exit(0));
   process.once("SIGTERM", stop);

@@ -45,8 +45,9 @@ export async function startOutsideProcess(
   options: OutsideOptions,
   execArgv: readonly string[] = process.execArgv,
 ): Promise<OutsideProcess> {
-  const { port, smtpPort, dataDir } = options;
+  const { port, smtpPort, dataDir, merchantUrl } = options;
   const args = ["--port", String(port), "--smtp-port", String(smtpPort), "--data", dataDir];
+  if (merchantUrl !== undefined) args.push("--merchant-url", merchantUrl);
   const child = fork(program, args, {
     execArgv: [...execArgv],
     stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -10,6 +10,7 @@ import { lockDirectory } from "./directoryLock.ts";
 import { MailServer } from "./mail/server.ts";
 import { PaymentBook } from "./payments/book.ts";
 import { Faults } from "./payments/faults.ts";
+import { Merchant } from "./payments/merchant.ts";
 import { servePayments } from "./payments/service.ts";
 
 /** Where the outside world listens (0 takes a free port) and where it keeps its facts. */
@@ -19,6 +20,11 @@ export interface OutsideOptions {
   readonly port: number;
   readonly smtpPort: number;
   readonly dataDir: string;
+  /**
+   * Where the shop's own page is, ending in `/`: told of card payments, and where the card page sends people afterwards.
+   * Default: nobody is told, and people stay on the card page.
+   */
+  readonly merchantUrl?: string;
 }
 
 /** Where the outside world is. */
@@ -33,6 +39,9 @@ export interface OutsideWorld extends OutsideAddress {
   close(): Promise<void>;
 }
 
+/** As long as a shop's question stays open by default. */
+const toldAgainMs = 24 * 3_600_000;
+
 const mailLookup = z.object({ idempotencyKey: z.string().optional() });
 
 /**
@@ -40,7 +49,7 @@ const mailLookup = z.object({ idempotencyKey: z.string().optional() });
  * @throws Error when another outside world has the directory; the error of listen, `EADDRINUSE` for a busy port
  */
 export async function startOutsideWorld(options: OutsideOptions): Promise<OutsideWorld> {
-  const { host = "127.0.0.1", port, smtpPort, dataDir } = options;
+  const { host = "127.0.0.1", port, smtpPort, dataDir, merchantUrl } = options;
   // Undone in reverse order, so what listens closes before what it writes to.
   const opened: (() => Promise<void>)[] = [await lockDirectory(dataDir)];
   const close = async () => {
@@ -54,14 +63,25 @@ export async function startOutsideWorld(options: OutsideOptions): Promise<Outsid
     opened.push(() => mail.close());
     const app = fastify({ forceCloseConnections: true });
     opened.push(() => app.close());
-    servePayments(app, book, faults);
+    const merchant = new Merchant(merchantUrl);
+    servePayments(app, book, faults, merchant);
     serveMailLog(app, mail);
 
     const url = await app.listen({ port, host });
-    return { url, smtpPort: await mail.listen(smtpPort, host), close };
+    const address = { url, smtpPort: await mail.listen(smtpPort, host) };
+    tellAgain(book, merchant);
+    return { ...address, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** A notice may have been on its way when the last process ended; the shop takes one as often as it comes. */
+function tellAgain(book: PaymentBook, merchant: Merchant): void {
+  const since = Date.now() - toldAgainMs;
+  for (const { at, reference } of book.payments()) {
+    if (Date.parse(at) >= since) void merchant.tell(reference);
   }
 }
 

@@ -2,7 +2,7 @@
  * The shop as an MCP server: what it serves, given the services it needs. Nothing listens here; main.ts and the
  * tests decide where it runs and what stands behind it.
  */
-import { defineServer, type ServerDefinition } from "reprise";
+import { defineServer, type Server } from "reprise";
 import type { Mail } from "./mail/client.ts";
 import type { Payments } from "./payments/client.ts";
 import { orderReply } from "./prompts.ts";
@@ -10,6 +10,7 @@ import { monthlyReport } from "./resources.ts";
 import { Scratch } from "./scratch.ts";
 import { bookTrip } from "./tools/bookTrip.ts";
 import { deleteFolder } from "./tools/deleteFolder.ts";
+import { payInvoice } from "./tools/payInvoice.ts";
 import { refundOrder } from "./tools/refundOrder.ts";
 import { sendInvoice } from "./tools/sendInvoice.ts";
 import { summarizeOrders } from "./tools/summarizeOrders.ts";
@@ -22,8 +23,8 @@ export interface ShopServices {
   readonly scratchDir: string;
 }
 
-/** The shop's server definition. */
-export function createShop({ payments, mail, scratchDir }: ShopServices): ServerDefinition {
+/** The shop's server definition. The questions of `pay_invoice` are completed by the shop's page (page/shopPage.ts). */
+export function createShop({ payments, mail, scratchDir }: ShopServices): Server {
   return defineServer({
     name: "shop",
     version: "0.1.0",
@@ -33,6 +34,7 @@ export function createShop({ payments, mail, scratchDir }: ShopServices): Server
       deleteFolder(new Scratch(scratchDir)),
       refundOrder(payments, mail),
       sendInvoice(payments, mail),
+      payInvoice(payments, mail),
       bookTrip(payments),
       summarizeOrders(payments),
     ],

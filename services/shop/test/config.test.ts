@@ -7,13 +7,20 @@ test("without any setting the shop is at 3000 and 3001, with data in .reprise", 
     port: 3000,
     shopPort: 3001,
     smtpPort: 0,
+    pagePort: 0,
     dataDir: resolve(".reprise"),
   });
 });
 
 test("every setting is taken from its variable", () => {
-  const env = { PORT: "4000", SHOP_PORT: "0", SHOP_SMTP_PORT: "2525", REPRISE_DATA: "/data" };
-  expect(readConfig(env)).toEqual({ port: 4000, shopPort: 0, smtpPort: 2525, dataDir: "/data" });
+  const ports = { PORT: "4000", SHOP_PORT: "0", SHOP_SMTP_PORT: "2525", SHOP_PAGE_PORT: "4002" };
+  expect(readConfig({ ...ports, REPRISE_DATA: "/data" })).toEqual({
+    port: 4000,
+    shopPort: 0,
+    smtpPort: 2525,
+    pagePort: 4002,
+    dataDir: "/data",
+  });
 });
 
 test("an empty variable counts as none", () => {
@@ -32,25 +39,42 @@ test.each(["abc", "-1", "65536", "80.5", "0x50", " 80", "1e3"])(
 test("tools in processes of their own look for the outside world where the shop has it", () => {
   expect(readServedConfig({})).toEqual({
     shopUrl: "http://127.0.0.1:3001",
+    publicUrl: "http://127.0.0.1:3001",
     smtpHost: "127.0.0.1",
     smtpPort: 2525,
     scratchDir: resolve(".reprise/shop/scratch"),
+    pagePort: undefined,
+    pageHost: "127.0.0.1",
   });
   const env = { SHOP_URL: "http://shop:4001", SHOP_SMTP_PORT: "25", SHOP_SCRATCH: "/scratch" };
   expect(readServedConfig(env)).toEqual({
     shopUrl: "http://shop:4001",
+    publicUrl: "http://shop:4001",
     smtpHost: "shop",
     smtpPort: 25,
     scratchDir: "/scratch",
+    pagePort: undefined,
+    pageHost: "127.0.0.1",
   });
   expect(readServedConfig({ ...env, SHOP_SMTP_HOST: "mail" }).smtpHost).toBe("mail");
+  const page = {
+    SHOP_PAGE_PORT: "3002",
+    SHOP_PAGE_HOST: "::",
+    SHOP_PUBLIC_URL: "https://pay.example",
+  };
+  expect(readServedConfig({ ...env, ...page })).toMatchObject({
+    pagePort: 3002,
+    pageHost: "::",
+    publicUrl: "https://pay.example",
+  });
 });
 
-test("SHOP_URL=here is refused with CONFIG_INVALID, naming the variable", () => {
-  expect(() => readServedConfig({ SHOP_URL: "here" })).toThrow(
-    expect.objectContaining({
-      code: "CONFIG_INVALID",
-      message: expect.stringContaining("SHOP_URL"),
-    }),
+test.each([
+  ["SHOP_URL", "here"],
+  ["SHOP_PUBLIC_URL", "there"],
+  ["SHOP_PAGE_PORT", "http"],
+])("%s=%s is refused with CONFIG_INVALID, naming the variable", (name, value) => {
+  expect(() => readServedConfig({ [name]: value })).toThrow(
+    expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(name) }),
   );
 });

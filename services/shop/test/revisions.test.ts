@@ -15,7 +15,7 @@ import {
   type Revision,
 } from "@reprise/protocol";
 import { describe, expect, test } from "vitest";
-import { type ShopWire, shopWire, type Wire } from "./shopWire.ts";
+import { elicitationId, type ShopWire, shopWire, type Wire } from "./shopWire.ts";
 
 type Columns = Readonly<Record<string, unknown>>;
 type Golden = Readonly<Record<"entries" | "asks" | "results", Readonly<Record<string, Columns>>>>;
@@ -63,7 +63,7 @@ describe.each(revisions)("on %s the shop", (revision) => {
   test("asks what that revision can ask, and says what it can't", async () => {
     const { asks } = await servedWire();
     const lowered = each(asks, (ask) => {
-      const made = lowerAsk(ask as unknown as AskWire, revision);
+      const made = lowerAsk(ask as unknown as AskWire, revision, elicitationId);
       return made.kind === "ask" ? made.ask : { refused: made.error.code };
     });
     expect(lowered).toEqual(columnsOf(golden.asks, revision));

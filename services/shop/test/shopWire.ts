@@ -3,9 +3,10 @@
  * served shop with a private outside world. What legacy clients get is lowered from exactly this.
  */
 import { join } from "node:path";
-import { createMail, createPayments, createShop, seedScratch } from "@reprise/shop";
+import { createMail, createPayments, createShop, openShopPage, seedScratch } from "@reprise/shop";
 import { serve } from "reprise";
 import { onTestFinished } from "vitest";
+import { payByCard } from "../../../test/support/cardPage.ts";
 import { json, outsideWorld, temporaryDirectory } from "./world.ts";
 
 /** A JSON object as it came. */
@@ -31,6 +32,7 @@ const answers: Readonly<Record<string, Wire>> = {
   "delete_folder confirm": accept({ confirm: true }),
   "refund_order confirm": accept({ confirm: true }),
   "send_invoice elicit": accept({ address: "ada@example.com", language: "en" }),
+  "pay_invoice elicitUrl": { action: "accept" },
   "book_trip dates": accept({ departure: "2026-09-01", nights: 2 }),
   "book_trip comfort": accept({ travelClass: "economy", hotelStars: "3" }),
   "book_trip confirm": accept({ confirm: true }),
@@ -47,6 +49,7 @@ const calls: readonly (readonly [method: string, name: string, params: Wire])[] 
   ["tools/call", "delete_folder", { name: "delete_folder", arguments: { path: "build/" } }],
   ["tools/call", "refund_order", { name: "refund_order", arguments: { orderId: "1001" } }],
   ["tools/call", "send_invoice", { name: "send_invoice", arguments: { orderId: "1001" } }],
+  ["tools/call", "pay_invoice", { name: "pay_invoice", arguments: { orderId: "1002" } }],
   ["tools/call", "book_trip", { name: "book_trip", arguments: { city: "Lisbon" } }],
   ["tools/call", "summarize_orders", { name: "summarize_orders", arguments: {} }],
   ["prompts/get", "order_reply", { name: "order_reply", arguments: { orderId: "1001" } }],
@@ -55,17 +58,24 @@ const calls: readonly (readonly [method: string, name: string, params: Wire])[] 
 
 /** Serves the shop, lists everything and calls everything once, with a yes to every question. */
 export async function shopWire(): Promise<ShopWire> {
-  const [world, directory] = await Promise.all([outsideWorld(), temporaryDirectory()]);
+  const page = await openShopPage({ port: 0 });
+  onTestFinished(() => page.close());
+  const [world, directory] = await Promise.all([
+    outsideWorld({ merchantUrl: page.url }),
+    temporaryDirectory(),
+  ]);
   const dataDir = join(directory, "store");
   const scratchDir = join(directory, "scratch");
   await seedScratch(scratchDir);
+  const payments = createPayments(world.url);
   const shop = createShop({
-    payments: createPayments(world.url),
+    payments,
     mail: createMail({ smtpPort: world.smtpPort, logUrl: world.url }),
     scratchDir,
   });
   const served = await serve(shop, { port: 0, dataDir });
   onTestFinished(() => served.close());
+  page.serve({ server: shop, payments });
 
   const entries: Record<string, Wire> = {};
   const asks: Record<string, Wire> = {};
@@ -85,7 +95,7 @@ export async function shopWire(): Promise<ShopWire> {
     while (round.result?.inputRequests !== undefined) {
       const inputResponses: Record<string, unknown> = {};
       for (const [key, ask] of Object.entries(round.result.inputRequests)) {
-        asks[`${name} ${key}`] = ask;
+        asks[`${name} ${key}`] = isPage(ask) ? await visited(ask) : ask;
         inputResponses[key] = answers[`${name} ${key}`];
       }
       const { requestState } = round.result;
@@ -97,10 +107,33 @@ export async function shopWire(): Promise<ShopWire> {
   return { entries, asks, results };
 }
 
+interface PageAsk extends Wire {
+  readonly params: Wire & { readonly url: string };
+}
+
+function isPage(ask: Wire): ask is PageAsk {
+  return (ask["params"] as Wire)["mode"] === "url";
+}
+
+/** Pays on the page of an ask. What differs from run to run, port and id, is replaced in what is kept of it. */
+async function visited(ask: PageAsk): Promise<Wire> {
+  const { url } = ask.params;
+  await payByCard(url);
+  const { pathname } = new URL(url);
+  const kept = `https://payments.example${pathname}?reference=${elicitationId}`;
+  return { ...ask, params: { ...ask.params, url: kept } };
+}
+
+/** In place of the id of a URL ask, which is another one in each run. */
+export const elicitationId = "elicitation-1";
+
 const version = "2026-07-28";
 const meta = {
   "io.modelcontextprotocol/protocolVersion": version,
-  "io.modelcontextprotocol/clientCapabilities": { elicitation: {}, sampling: {} },
+  "io.modelcontextprotocol/clientCapabilities": {
+    elicitation: { form: {}, url: {} },
+    sampling: {},
+  },
 };
 
 async function post(url: string, method: string, name: string, params: Wire): Promise<Reply> {

@@ -14,13 +14,13 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** An outside world on free ports, closed with the test; `dataDir` default: a fresh one. */
-export async function outsideWorld(dataDir?: string): Promise<OutsideWorld> {
-  const world = await startOutsideWorld({
-    port: 0,
-    smtpPort: 0,
-    dataDir: dataDir ?? (await temporaryDirectory()),
-  });
+/** An outside world on free ports, closed with the test; a text names its `dataDir`, which is a fresh one by default. */
+export async function outsideWorld(
+  given: string | { readonly dataDir?: string; readonly merchantUrl?: string } = {},
+): Promise<OutsideWorld> {
+  const options = typeof given === "string" ? { dataDir: given } : given;
+  const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const world = await startOutsideWorld({ port: 0, smtpPort: 0, ...options, dataDir });
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= world.close();

@@ -7,9 +7,15 @@
 import { createTransport } from "nodemailer";
 import { notDone } from "reprise";
 import * as z from "zod";
-import type { Order, Refund } from "../payments/model.ts";
+import type { Order, Payment, Refund } from "../payments/model.ts";
 import { idempotencyHeader } from "./idempotencyHeader.ts";
-import { invoiceLetter, type Language, type Letter, receiptLetter } from "./letters.ts";
+import {
+  invoiceLetter,
+  type Language,
+  type Letter,
+  paymentLetter,
+  receiptLetter,
+} from "./letters.ts";
 
 /** What is known of an e-mail that was accepted. */
 export interface Delivery {
@@ -21,6 +27,8 @@ export interface Delivery {
 export interface Mail {
   /** Tells the customer about a refund. */
   receipt(order: Order, refund: Refund, idempotencyKey: string): Promise<Delivery>;
+  /** Tells the customer that an invoice was paid. */
+  paymentReceipt(order: Order, payment: Payment, idempotencyKey: string): Promise<Delivery>;
   /** Sends an order's invoice to any address. */
   invoice(
     order: Order,
@@ -68,6 +76,7 @@ export function createMail({ smtpHost = "127.0.0.1", smtpPort, logUrl }: MailAdd
 
   return {
     receipt: (order, refund, key) => send(order.email, receiptLetter(order, refund), key),
+    paymentReceipt: (order, payment, key) => send(order.email, paymentLetter(order, payment), key),
     invoice: (order, { address, language }, key) =>
       send(address, invoiceLetter(order, language), key),
     async find(idempotencyKey) {

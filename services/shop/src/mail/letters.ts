@@ -2,7 +2,7 @@
  * What the shop writes to its customers. Pure text: the same order gives the same letter.
  */
 import { formatMoney } from "../money.ts";
-import type { Order, Refund } from "../payments/model.ts";
+import type { Order, Payment, Refund } from "../payments/model.ts";
 
 /** Languages an invoice can be written in. */
 export const languages = ["en", "de", "fr"] as const;
@@ -26,6 +26,14 @@ export function receiptLetter(order: Order, refund: Refund): Letter {
   return {
     subject: `Your refund for order ${order.id}`,
     text: `Dear ${order.customer},\n\nwe have refunded ${formatMoney(refund)} for order ${order.id} (${refund.id}).\n`,
+  };
+}
+
+/** Tells that an invoice was paid. */
+export function paymentLetter(order: Order, payment: Payment): Letter {
+  return {
+    subject: `Your payment for the delivery of order ${order.id}`,
+    text: `Dear ${order.customer},\n\nwe have received ${formatMoney(payment)} for the delivery of order ${order.id} (${payment.id}, card ending in ${payment.card}).\n`,
   };
 }
 

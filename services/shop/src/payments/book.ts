@@ -1,11 +1,13 @@
 /**
  * The payment service's memory: which money moved, and which idempotency key moved it.
+ * Called by the service's routes and its card page.
  *
  * 1. What it returns is in the ledger on disk; nothing is listed before that.
  * 2. A key moves money once. The same key and request give the first fact again, also while the first is still
  *    being written and after a restart; the same key with another request is a KeyReused.
  * 3. Nothing else stands between a request and the money. A rule such as "refund an order once" would hide a
  *    doubled request from whoever counts refunds, and counting them is what this service is for.
+ * 4. An invoice is charged once, whoever pays it from however many pages: they are this service's own.
  */
 import * as z from "zod";
 import { AppendLog } from "../appendLog.ts";
@@ -13,12 +15,15 @@ import type {
   Booking,
   BookingRequest,
   Charge,
+  Invoice,
   Order,
+  Payment,
+  PaymentRequest,
   Recorded,
   Refund,
   RefundRequest,
 } from "./model.ts";
-import { paidOrders } from "./orders.ts";
+import { deliveries, paidOrders } from "./orders.ts";
 
 /** An idempotency key came again with another request. */
 export class KeyReused extends Error {}
@@ -31,7 +36,10 @@ export interface Call {
 }
 
 /** What moves money; also the part of a ledger entry that a repeated key is compared with. */
-type Movement = { readonly refund: RefundRequest } | { readonly booking: BookingRequest };
+type Movement =
+  | { readonly refund: RefundRequest }
+  | { readonly booking: BookingRequest }
+  | { readonly payment: PaymentRequest };
 type Entry = Recorded & Movement;
 
 const money = { amount: z.int().positive(), currency: z.string().regex(/^[A-Z]{3}$/) };
@@ -52,12 +60,20 @@ export const bookingRequest: z.ZodType<BookingRequest> = z.strictObject({
   ...money,
 });
 
+const paymentRequest: z.ZodType<PaymentRequest> = z.strictObject({
+  orderId: z.string(),
+  reference: z.string().nullable(),
+  card: z.string().regex(/^\d{4}$/),
+  ...money,
+});
+
 const ledgerEntry: z.ZodType<Entry> = z.union([
   z.strictObject({ ...recorded, refund: refundRequest }),
   z.strictObject({ ...recorded, booking: bookingRequest }),
+  z.strictObject({ ...recorded, payment: paymentRequest }),
 ]);
 
-/** Orders, charges, refunds and bookings, kept in one ledger. */
+/** Orders, invoices, charges, refunds, bookings and payments, kept in one ledger. */
 export class PaymentBook {
   readonly #ledger: AppendLog<Entry>;
   readonly #entries: Entry[];
@@ -66,6 +82,8 @@ export class PaymentBook {
     string,
     { readonly request: string; readonly fact: Promise<Recorded> }
   >();
+  /** By order: payments that are being written. */
+  readonly #paying = new Map<string, Promise<unknown>>();
   #lastNumber: number;
 
   private constructor(ledger: AppendLog<Entry>, entries: Entry[]) {
@@ -94,9 +112,31 @@ export class PaymentBook {
     }));
   }
 
-  /** What was taken for orders and bookings. */
+  /** What is, or was, to be paid for each order besides its total. */
+  invoices(): Invoice[] {
+    const payments = this.payments();
+    return deliveries.map(({ orderId, amount, currency }) => {
+      const payment = payments.find((paid) => paid.orderId === orderId);
+      return {
+        id: `invoice-${orderId}`,
+        ...{ orderId, amount, currency },
+        status: payment === undefined ? "open" : "paid",
+        paymentId: payment?.id ?? null,
+      };
+    });
+  }
+
+  /** What was taken for orders, bookings and invoices. */
   charges(): Charge[] {
-    const taken = [...paidOrders.map(({ id, total }) => ({ id, ...total })), ...this.bookings()];
+    const paid = this.payments().map((payment) => ({
+      ...payment,
+      id: `invoice-${payment.orderId}`,
+    }));
+    const taken = [
+      ...paidOrders.map(({ id, total }) => ({ id, ...total })),
+      ...this.bookings(),
+      ...paid,
+    ];
     return taken.map(({ id, amount, currency }) => ({
       id: `charge-${id}`,
       reference: id,
@@ -121,6 +161,14 @@ export class PaymentBook {
     });
   }
 
+  payments(): Payment[] {
+    return this.#entries.flatMap((entry) => {
+      if (!("payment" in entry)) return [];
+      const { payment, ...recorded } = entry;
+      return [{ ...recorded, ...payment }];
+    });
+  }
+
   /** @throws KeyReused */
   async refund(refund: RefundRequest, call: Call): Promise<Refund> {
     return { ...(await this.#move({ refund }, call)), ...refund };
@@ -129,6 +177,30 @@ export class PaymentBook {
   /** @throws KeyReused */
   async book(booking: BookingRequest, call: Call): Promise<Booking> {
     return { ...(await this.#move({ booking }, call)), ...booking };
+  }
+
+  /**
+   * Charges an order's open invoice: true, once it is on disk. False when it was paid already, also from another page
+   * at the same time (4).
+   */
+  async pay(orderId: string, card: string, reference: string | null): Promise<boolean> {
+    for (;;) {
+      const invoice = this.invoices().find((each) => each.orderId === orderId);
+      if (invoice === undefined || invoice.status === "paid") return false;
+      const underWay = this.#paying.get(orderId);
+      if (underWay === undefined) {
+        const { amount, currency } = invoice;
+        const paying = this.#record(
+          { payment: { orderId, reference, card, amount, currency } },
+          null,
+        );
+        this.#paying.set(orderId, paying);
+        await paying.finally(() => this.#paying.delete(orderId));
+        return true;
+      }
+      // If that one fails, this one is the next to try.
+      await Promise.allSettled([underWay]);
+    }
   }
 
   /** Waits for what is being written. */
@@ -153,9 +225,8 @@ export class PaymentBook {
 
   async #record(movement: Movement, idempotencyKey: string | null): Promise<Recorded> {
     this.#lastNumber += 1;
-    const kind = "refund" in movement ? "refund" : "booking";
     const fact = {
-      id: `${kind}-${this.#lastNumber}`,
+      id: `${Object.keys(movement).join()}-${this.#lastNumber}`,
       at: new Date().toISOString(),
       idempotencyKey,
     };

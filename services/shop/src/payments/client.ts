@@ -7,7 +7,16 @@
 import { notDone } from "reprise";
 import * as z from "zod";
 import type { Money } from "../money.ts";
-import type { Booking, BookingRequest, Order, Quote, Refund, Trip } from "./model.ts";
+import type {
+  Booking,
+  BookingRequest,
+  Invoice,
+  Order,
+  Payment,
+  Quote,
+  Refund,
+  Trip,
+} from "./model.ts";
 
 /** What a step hands on so that a repetition moves no money twice. */
 export interface PaymentCall {
@@ -23,6 +32,13 @@ export interface Payments {
   refund(order: Order, call: PaymentCall): Promise<Refund>;
   quote(trip: Trip): Promise<Quote>;
   book(booking: BookingRequest, call: PaymentCall): Promise<Booking>;
+  /** What is, or was, to be paid for an order besides its total. */
+  invoice(orderId: string): Promise<Invoice | undefined>;
+  /** Address of the page on which a person pays an order's invoice; the payment will have this reference. */
+  cardPage(orderId: string, reference: string): string;
+  payment(id: string): Promise<Payment | undefined>;
+  /** The payment that was made from the card page with this reference. */
+  paymentWith(reference: string): Promise<Payment | undefined>;
 }
 
 const money = { amount: z.number(), currency: z.string() };
@@ -52,8 +68,26 @@ const bookingSchema: z.ZodType<Booking> = z.object({
   ...money,
 });
 
-/** Payments at `baseUrl`, for example `http://127.0.0.1:3001`. */
-export function createPayments(baseUrl: string): Payments {
+const invoiceSchema: z.ZodType<Invoice> = z.object({
+  id: z.string(),
+  orderId: z.string(),
+  ...money,
+  status: z.enum(["open", "paid"]),
+  paymentId: z.string().nullable(),
+});
+const paymentSchema: z.ZodType<Payment> = z.object({
+  ...recorded,
+  orderId: z.string(),
+  reference: z.string().nullable(),
+  card: z.string(),
+  ...money,
+});
+
+/**
+ * Payments at `baseUrl`, for example `http://127.0.0.1:3001`. `publicUrl` is how a person's browser reaches it, default
+ * the same.
+ */
+export function createPayments(baseUrl: string, publicUrl: string = baseUrl): Payments {
   const get = (path: string) => request(new URL(path, baseUrl));
   const post = (path: string, body: object, { idempotencyKey, signal }: PaymentCall) =>
     request(new URL(path, baseUrl), {
@@ -83,6 +117,24 @@ export function createPayments(baseUrl: string): Payments {
     async book(booking, call) {
       const response = await post("/bookings", booking, call);
       return bookingSchema.parse(await response.json());
+    },
+    async invoice(orderId) {
+      const response = await get(`/invoices/${encodeURIComponent(orderId)}`);
+      return response.status === 404 ? undefined : invoiceSchema.parse(await response.json());
+    },
+    cardPage(orderId, reference) {
+      const url = new URL(`/pay/${encodeURIComponent(orderId)}`, publicUrl);
+      url.searchParams.set("reference", reference);
+      return url.href;
+    },
+    async payment(id) {
+      const response = await get(`/payments/${encodeURIComponent(id)}`);
+      return response.status === 404 ? undefined : paymentSchema.parse(await response.json());
+    },
+    async paymentWith(reference) {
+      const query = new URLSearchParams({ reference });
+      const response = await get(`/payments?${query.toString()}`);
+      return z.array(paymentSchema).parse(await response.json())[0];
     },
   };
 }

@@ -67,9 +67,30 @@ export interface BookingRequest extends Money {
 /** A part of a trip that is booked and paid. */
 export interface Booking extends BookingRequest, Recorded {}
 
-/** Money that was taken for an order or a booking. */
+/** What is still to be paid for an order: its delivery, which is billed when it is known what it cost. */
+export interface Invoice extends Money {
+  readonly id: string;
+  readonly orderId: string;
+  readonly status: "open" | "paid";
+  /** The payment that paid it; `null` while it is open. */
+  readonly paymentId: string | null;
+}
+
+/** What is recorded when an invoice is paid by card. */
+export interface PaymentRequest extends Money {
+  readonly orderId: string;
+  /** What the merchant put into the card page's address to know the payment by; `null` without. */
+  readonly reference: string | null;
+  /** The last four digits. No more of a card is kept anywhere. */
+  readonly card: string;
+}
+
+/** An invoice that was paid by card. */
+export interface Payment extends PaymentRequest, Recorded {}
+
+/** Money that was taken for an order, a booking or an invoice. */
 export interface Charge extends Money {
   readonly id: string;
-  /** The id of the order or the booking. */
+  /** The id of the order, the booking or the invoice. */
   readonly reference: string;
 }

@@ -1,6 +1,7 @@
 /**
  * The shop's orders. Nobody in here exists; the addresses are those that RFC 2606 keeps free for examples.
  */
+import type { Money } from "../money.ts";
 import type { Order, OrderItem } from "./model.ts";
 
 type PaidOrder = Omit<Order, "status">;
@@ -53,4 +54,13 @@ export const paidOrders: readonly PaidOrder[] = [
     ["Wool socks", 3, 1299],
   ),
   order("1005", "Eli Placeholder", "eli@example.com", "2026-07-01", "GBP", ["Globe", 1, 4250]),
+];
+
+/** What the delivery of each order cost, billed afterwards. */
+export const deliveries: readonly ({ readonly orderId: string } & Money)[] = [
+  { orderId: "1001", amount: 490, currency: "EUR" },
+  { orderId: "1002", amount: 790, currency: "EUR" },
+  { orderId: "1003", amount: 1200, currency: "JPY" },
+  { orderId: "1004", amount: 1450, currency: "USD" },
+  { orderId: "1005", amount: 625, currency: "GBP" },
 ];

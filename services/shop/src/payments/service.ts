@@ -6,7 +6,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import * as z from "zod";
 import { bookingRequest, type Call, KeyReused, type PaymentBook, refundRequest } from "./book.ts";
 import { breakRequests } from "./breaking.ts";
+import { serveCardPage } from "./cardPage.ts";
 import type { Faults } from "./faults.ts";
+import type { Merchant } from "./merchant.ts";
 import type { Trip } from "./model.ts";
 import { quoteTrip } from "./quotes.ts";
 
@@ -17,10 +19,19 @@ const trip: z.ZodType<Trip> = z.object({
   travelClass: z.enum(["economy", "business"]),
   hotelStars: z.enum(["3", "4", "5"]),
 });
-const lookup = z.object({ orderId: z.string().optional(), idempotencyKey: z.string().optional() });
+const lookup = z.object({
+  orderId: z.string().optional(),
+  idempotencyKey: z.string().optional(),
+  reference: z.string().optional(),
+});
 
 /** Adds the routes of `book`, each of which `faults` can break. */
-export function servePayments(app: FastifyInstance, book: PaymentBook, faults: Faults): void {
+export function servePayments(
+  app: FastifyInstance,
+  book: PaymentBook,
+  faults: Faults,
+  merchant: Merchant,
+): void {
   const hitOf = breakRequests(app, faults);
   const call = (request: FastifyRequest): Call => ({
     idempotencyKey: header(request, "idempotency-key"),
@@ -36,6 +47,16 @@ export function servePayments(app: FastifyInstance, book: PaymentBook, faults: F
     const order = book.orders().find(({ id }) => id === params.id);
     return order ?? reply.code(404).send({ error: `there is no order ${params.id}` });
   });
+  app.get("/invoices", () => book.invoices());
+  app.get<{ Params: { orderId: string } }>("/invoices/:orderId", ({ params }, reply) => {
+    const invoice = book.invoices().find(({ orderId }) => orderId === params.orderId);
+    return invoice ?? reply.code(404).send({ error: `order ${params.orderId} has no invoice` });
+  });
+  app.get("/payments", ({ query }) => matching(book.payments(), query));
+  app.get<{ Params: { id: string } }>("/payments/:id", ({ params }, reply) => {
+    const payment = book.payments().find(({ id }) => id === params.id);
+    return payment ?? reply.code(404).send({ error: `there is no payment ${params.id}` });
+  });
   app.get("/charges", () => book.charges());
   app.get("/quotes", ({ query }) => quoteTrip(trip.parse(query)));
 
@@ -49,6 +70,7 @@ export function servePayments(app: FastifyInstance, book: PaymentBook, faults: F
     const booking = await book.book(bookingRequest.parse(request.body), call(request));
     return reply.code(201).send(booking);
   });
+  serveCardPage(app, book, merchant);
 }
 
 function statusOf(error: unknown): number {

@@ -12,6 +12,10 @@ export function pointedPayments(inner: Payments, points: Points): Payments {
     refund: points.around("payments.refund", inner.refund),
     quote: points.around("payments.quote", inner.quote),
     book: points.around("payments.book", inner.book),
+    invoice: points.around("payments.invoice", inner.invoice),
+    cardPage: inner.cardPage,
+    payment: points.around("payments.payment", inner.payment),
+    paymentWith: points.around("payments.paymentWith", inner.paymentWith),
   };
 }
 
@@ -19,6 +23,7 @@ export function pointedPayments(inner: Payments, points: Points): Payments {
 export function pointedMail(inner: Mail, points: Points): Mail {
   return {
     receipt: points.around("mail.receipt", inner.receipt),
+    paymentReceipt: points.around("mail.paymentReceipt", inner.paymentReceipt),
     invoice: points.around("mail.invoice", inner.invoice),
     find: points.around("mail.find", inner.find),
   };
