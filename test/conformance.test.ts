@@ -1,5 +1,6 @@
 /** The promises of the server leg's verdict: what it must not let pass. */
 import { expect, test } from "vitest";
+import { requiredClientScenarios } from "./conformance/clientScenarios.ts";
 import { modernExpectations } from "./conformance/expectations.ts";
 import type { Check, CheckStatus, ScenarioOutcome } from "./conformance/suite.ts";
 import { requiredServerScenarios } from "./conformance/suite.ts";

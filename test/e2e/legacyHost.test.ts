@@ -3,6 +3,7 @@
  * Reprise's own front, asked for that era. A scripted person answers; a proxy counts what passes.
  */
 import { PassThrough, Writable } from "node:stream";
+import { InMemoryEventStore } from "@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { connect, type Host, runCall } from "@reprise/client";
@@ -233,6 +234,36 @@ test("a session that the server forgot is begun anew, and the call that found it
   expect(deleted).toEqual(["one", "two"]);
   expect(server.sessions()).toHaveLength(1);
 });
+
+test.each(["Reprise's front", "the official v1 SDK with an event store"])(
+  "a stream that is cut while %s waits for the person is gone on with, and the question is answered once",
+  async (whose) => {
+    const deleted: string[] = [];
+    const url =
+      whose === "Reprise's front"
+        ? await ownFolders(deleted)
+        : (await sdkServer(sdkFolders(false, deleted), new InMemoryEventStore())).url;
+    const proxy = await proxied(url);
+    let asked = 0;
+    const host: Host = {
+      form: async () => {
+        asked += 1;
+        proxy.cut();
+        return { action: "accept", content: new Map([["confirm", true]]) };
+      },
+    };
+    const retry = { firstDelayMs: 10 };
+    const client = await connect({ url: proxy.url, host, era: "legacy", retry });
+    onTestFinished(() => client.close());
+    expect(await client.callTool("delete_folder", { path: "build/" })).toMatchObject({
+      status: "complete",
+      result: { content: [{ text: "Deleted." }] },
+    });
+    expect(asked).toBe(1);
+    expect(deleted).toEqual(["build/"]);
+    expect(names(proxy).filter((name) => name === "client tools/call")).toHaveLength(1);
+  },
+);
 
 test("nobody at the terminal accepts nothing: the question is shown, the call is cancelled, and the exit code says so", async () => {
   const deleted: string[] = [];

@@ -29,6 +29,8 @@ export interface RecordingProxy {
   readonly messages: readonly WireMessage[];
   /** HTTP exchanges so far, whatever was in them: a GET or DELETE without a message counts here. */
   exchanges(): number;
+  /** Destroys all connections, as a proxy that restarts does; new ones are taken. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function recordingProxy(target: string): Promise<RecordingProxy> {
     url: `http://127.0.0.1:${port}${pathname}`,
     messages,
     exchanges: () => exchanges,
+    cut: () => server.closeAllConnections(),
     async close() {
       const closed = once(server, "close");
       server.close();

@@ -23,8 +23,6 @@ export interface SdkServer {
   sessions(): readonly string[];
   /** Forgets a session, as a restart of the process does. */
   forget(session: string): void;
-  /** Destroys all connections: what a proxy that restarts does. */
-  cut(): void;
 }
 
 /** Serves what `make` makes, anew for each session; closed with the test. `events` makes its streams resumable. */
@@ -74,6 +72,5 @@ export async function sdkServer(make: () => McpServer, events?: EventStore): Pro
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     sessions: () => [...transports.keys()],
     forget: (session) => void transports.delete(session),
-    cut: () => server.closeAllConnections(),
   };
 }

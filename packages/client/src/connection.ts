@@ -22,7 +22,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/client";
 import { type Authorization, authorized } from "./authorization.ts";
-import { translate } from "./connectionErrors.ts";
+import { lostCall, translate } from "./connectionErrors.ts";
 import type { ServerIdentity } from "./host.ts";
 import type { IncomingAsks } from "./incomingAsks.ts";
 
@@ -159,7 +159,7 @@ export class Connection {
         await this.#authorized(async () => await this.#request(method, params, tool, request)),
       );
     } catch (error) {
-      throw translate(error);
+      throw translate(this.era === "legacy" ? lostCall(error) : error);
     }
   }
 

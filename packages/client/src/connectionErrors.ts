@@ -45,6 +45,37 @@ export function translateOpening(error: unknown, url: URL): unknown {
   return error;
 }
 
+/**
+ * For a call on the handshake era: one that broke is final, since its server may be executing it and knows no repeat of it.
+ * What never left this machine passes, to be repeated.
+ */
+export function lostCall(error: unknown): unknown {
+  if (judge(error).kind !== "broken" || neverSent(error)) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new RepriseError(
+    "SERVER_UNREACHABLE",
+    `The call broke and could not be gone on with: ${why}. The server may have executed it, so it was not sent again.`,
+    { cause: error },
+  );
+}
+
+/** Whether fetch failed before there was a connection: it says so in a cause of its cause. */
+function neverSent(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ("code" in each && notConnected.has(String(each.code))) return true;
+  }
+  return false;
+}
+
+const notConnected: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
 const speaksOtherwise: ReadonlySet<string> = new Set([
   SdkErrorCode.EraNegotiationFailed,
   SdkErrorCode.InvalidResult,

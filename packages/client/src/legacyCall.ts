@@ -8,14 +8,14 @@
  *    where the server numbers its events; else the call is lost, with SERVER_UNREACHABLE.
  * 2. Nothing of it is stored: the open stream is the only thread to it, and the person's answers leave through it at once.
  */
-import { ProtocolError, SdkHttpError, type Tool } from "@modelcontextprotocol/client";
+import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
 import { RepriseError } from "@reprise/errors";
 import { CallInFlight, type InFlightOptions } from "./callInFlight.ts";
 import type { Connection, RoundOptions } from "./connection.ts";
+import { lostCall } from "./connectionErrors.ts";
 import { exchange, type Repeating } from "./exchange.ts";
 import type { UrlAsk } from "./host.ts";
 import { parseAsk } from "./parseAsks.ts";
-import { ConnectionLost } from "./retry.ts";
 import type { SavedCall } from "./savedCall.ts";
 
 /** MCP 2025-11-25, elicitation, "URL Elicitation Required Error": visit the pages, then call again. */
@@ -45,7 +45,7 @@ export async function callLegacy(
     return await send(call, flight, options);
   } catch (error) {
     // The official client makes an error of its own of an abort; the reason says more.
-    throw lost(flight.signal.aborted ? flight.signal.reason : error);
+    throw lostCall(flight.signal.aborted ? flight.signal.reason : error);
   } finally {
     flight.end();
   }
@@ -110,15 +110,4 @@ function requiredPages(error: unknown, flight: CallInFlight): readonly UrlAsk[] 
     if (ask.kind !== "url") throw error;
     return ask;
   });
-}
-
-function lost(error: unknown): unknown {
-  const isGone =
-    error instanceof ConnectionLost || (error instanceof SdkHttpError && error.status >= 500);
-  if (!isGone) return error;
-  return new RepriseError(
-    "SERVER_UNREACHABLE",
-    `The call's stream broke and could not be gone on with: ${error.message}. The server may have executed it, so it was not sent again.`,
-    { cause: error },
-  );
 }

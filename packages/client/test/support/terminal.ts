@@ -25,9 +25,12 @@ export function typed(lines: readonly string[], stays = false): PassThrough {
   return input;
 }
 
-/** A terminal at which a person types `lines`, each once `when` is on the screen. `readline` sees both streams as a TTY. */
+/**
+ * A terminal at which a person types each line once `when` is on the screen; null ends the input, a function is called instead.
+ * `readline` sees both streams as a TTY.
+ */
 export function person(
-  script: readonly { readonly when: string; readonly type: string | null }[],
+  script: readonly { readonly when: string; readonly type: string | null | (() => void) }[],
 ): {
   readonly input: PassThrough;
   readonly dialog: Screen;
@@ -41,7 +44,12 @@ export function person(
       const [next] = left;
       if (next !== undefined && inner.text().includes(next.when)) {
         left.shift();
-        setImmediate(() => (next.type === null ? input.end() : input.write(`${next.type}\n`)));
+        const { type } = next;
+        setImmediate(() => {
+          if (typeof type === "function") type();
+          else if (type === null) input.end();
+          else input.write(`${type}\n`);
+        });
       }
       done();
     },

@@ -12,7 +12,7 @@ export interface Ran {
 
 /** Calls `delete_folder` with a person who types `lines`. */
 export async function call(
-  server: FakeServer,
+  server: { readonly url: string },
   lines: readonly string[],
   options: Partial<RunCallOptions> = {},
 ): Promise<Ran> {
