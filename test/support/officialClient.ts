@@ -12,8 +12,9 @@ export interface Asked {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What the client answers: the content of a form, a refusal, or what the model wrote. */
+/** What the client answers: the content of a form, a page that was visited, a refusal, or what the model wrote. */
 export type Answer =
+  | "accept"
   | { readonly accept: Readonly<Record<string, string | number | boolean | string[]>> }
   | "decline"
   | "cancel"
@@ -35,33 +36,37 @@ export function textOf(result: { readonly content: readonly object[] }): string 
   return first?.text ?? "";
 }
 
-/** Connects to `url`. */
+/** Ways of asking that a client may declare. */
+export type ElicitationModes = { readonly form?: object; readonly url?: object };
+
+/** Connects to `url`. Declares forms, unless `elicitation` says otherwise. */
 export async function connectOfficial(
   url: string,
-  answer: (ask: Asked) => Answer,
+  answer: (ask: Asked) => Answer | Promise<Answer>,
   name = "official-client",
+  elicitation: ElicitationModes = { form: {} },
 ): Promise<OfficialClient> {
   const asked: Asked[] = [];
   const client = new Client(
     { name, version: "1.0.0" },
     {
-      capabilities: { elicitation: { form: {} }, sampling: {} },
+      capabilities: { elicitation: { ...elicitation }, sampling: {} },
       versionNegotiation: { mode: "auto" },
     },
   );
-  const put = (method: string, params: object, message: string): Answer => {
+  const put = (method: string, params: object, message: string): Answer | Promise<Answer> => {
     const ask = { method, message, params: params as Asked["params"] };
     asked.push(ask);
     return answer(ask);
   };
-  client.setRequestHandler("elicitation/create", ({ method, params }) => {
-    const given = put(method, params, params.message);
+  client.setRequestHandler("elicitation/create", async ({ method, params }) => {
+    const given = await put(method, params, params.message);
     if (typeof given === "string") return { action: given };
     if ("sample" in given) throw new Error("a form was asked, not a model");
     return { action: "accept", content: { ...given.accept } };
   });
-  client.setRequestHandler("sampling/createMessage", ({ method, params }) => {
-    const given = put(method, params, JSON.stringify(params.messages));
+  client.setRequestHandler("sampling/createMessage", async ({ method, params }) => {
+    const given = await put(method, params, JSON.stringify(params.messages));
     if (typeof given === "string" || !("sample" in given)) throw new Error("a model was asked");
     return {
       model: "model-of-the-test",

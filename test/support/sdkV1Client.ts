@@ -7,40 +7,45 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   CreateMessageRequestSchema,
+  ElicitationCompleteNotificationSchema,
   ElicitRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { Answer, Asked } from "./officialClient.ts";
+import type { Answer, Asked, ElicitationModes } from "./officialClient.ts";
 
 /** A connected client. */
 export interface SdkV1Client {
   readonly client: Client;
   readonly asked: readonly Asked[];
+  /** Ids of URL asks whose completion the server told. */
+  readonly completed: readonly string[];
   close(): Promise<void>;
 }
 
-/** Connects to `url`. */
+/** Connects to `url`. Declares forms, unless `elicitation` says otherwise. */
 export async function connectSdkV1(
   url: string,
-  answer: (ask: Asked) => Answer,
+  answer: (ask: Asked) => Answer | Promise<Answer>,
+  elicitation: ElicitationModes = { form: {} },
 ): Promise<SdkV1Client> {
   const asked: Asked[] = [];
+  const completed: string[] = [];
   const client = new Client(
     { name: "sdk-v1-client", version: "1.0.0" },
-    { capabilities: { elicitation: { form: {} }, sampling: {} } },
+    { capabilities: { elicitation: { ...elicitation }, sampling: {} } },
   );
-  const put = (method: string, params: object, message: string): Answer => {
+  const put = (method: string, params: object, message: string): Answer | Promise<Answer> => {
     const ask = { method, message, params: params as Asked["params"] };
     asked.push(ask);
     return answer(ask);
   };
-  client.setRequestHandler(ElicitRequestSchema, ({ method, params }) => {
-    const given = put(method, params, params.message);
+  client.setRequestHandler(ElicitRequestSchema, async ({ method, params }) => {
+    const given = await put(method, params, params.message);
     if (typeof given === "string") return { action: given };
     if ("sample" in given) throw new Error("a form was asked, not a model");
     return { action: "accept", content: { ...given.accept } };
   });
-  client.setRequestHandler(CreateMessageRequestSchema, ({ method, params }) => {
-    const given = put(method, params, JSON.stringify(params.messages));
+  client.setRequestHandler(CreateMessageRequestSchema, async ({ method, params }) => {
+    const given = await put(method, params, JSON.stringify(params.messages));
     if (typeof given === "string" || !("sample" in given)) throw new Error("a model was asked");
     return {
       model: "model-of-the-test",
@@ -48,12 +53,16 @@ export async function connectSdkV1(
       content: { type: "text", text: given.sample },
     };
   });
+  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+    completed.push(params.elicitationId);
+  });
   const transport = new StreamableHTTPClientTransport(new URL(url));
   // Its types say that `sessionId` may be undefined, those of Transport that it may be left out.
   await client.connect(transport as Transport);
   return {
     client,
     asked,
+    completed,
     async close() {
       await transport.terminateSession();
       await client.close();
