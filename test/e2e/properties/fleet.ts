@@ -27,6 +27,7 @@ interface Member {
 /** A fleet whose processes are played. */
 export class PlayedFleet implements Fleet {
   readonly world = new World();
+  readonly playedAloneBy = "REPRISE_TEST_CASE=";
   readonly faults = ["crash", "pause", "storeFails", "clientGoes"] as const;
   readonly killsFirst = false;
   readonly #options: FleetOptions;

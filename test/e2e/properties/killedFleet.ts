@@ -47,6 +47,7 @@ export class KilledFleet implements Fleet {
     "clientGoes",
   ] as const satisfies Fault["does"][];
   readonly killsFirst = true;
+  readonly playedAloneBy = "REPRISE_TEST_CASE=";
   readonly world: FileWorld;
   readonly #options: FleetOptions;
   readonly #nursery: Nursery;

@@ -8,6 +8,7 @@ import { Client, Violation } from "./client.ts";
 import type { Said } from "./execute.ts";
 import type { Fleet, FleetOptions } from "./fleet.ts";
 import { deployOf, newProgram } from "./generate.ts";
+import { toldHappening } from "./history.ts";
 import type { Reply } from "./instance.ts";
 import { type Outcome, outcomesOf } from "./model.ts";
 import { type Program, printed } from "./program.ts";
@@ -206,7 +207,7 @@ function reportOf(client: Client, fleet: Fleet, lostRecords: number): CaseReport
 }
 
 function story(seed: number, made: Made, client: Client, fleet: Fleet, error: unknown): string {
-  const happened = fleet.world.log.map((one) => `  ${JSON.stringify(one)}`);
+  const happened = fleet.world.log.map((one) => `  ${toldHappening(one)}`);
   return [
     `case ${seed}: ${error instanceof Error ? error.message : String(error)}`,
     `program (${made.keyed ? "with a key" : "without a key"}; ${made.what}):`,
@@ -215,6 +216,6 @@ function story(seed: number, made: Made, client: Client, fleet: Fleet, error: un
     ...client.transcript.map((line) => `  ${line}`),
     "what happened:",
     ...happened,
-    `play it alone with REPRISE_TEST_CASE=${seed}`,
+    `play it alone with ${fleet.playedAloneBy}${seed}`,
   ].join("\n");
 }

@@ -22,6 +22,8 @@ export interface Sending {
 /** Where a client's requests go. */
 export interface Fleet {
   readonly world: World;
+  /** What plays one case of such a fleet again, up to its number. */
+  readonly playedAloneBy: string;
   /** What can happen to instances of this fleet. */
   readonly faults: readonly Fault["does"][];
   /** Whether the first thing to happen must be a crash. */

@@ -38,7 +38,9 @@ class Maker {
     const length = 1 + this.#draw.below(depth === 2 ? 7 : 3);
     const keys: string[] = [];
     for (let index = 0; index < length && this.#left > 0; index += 1) {
-      nodes.push(this.#part(depth, scope, keys));
+      // An effect of what was read: the usual handler, and what the order of writes is about.
+      if (this.#draw.chance(12)) nodes.push(this.#read(), this.step());
+      else nodes.push(this.#part(depth, scope, keys));
     }
     return { op: "seq", nodes };
   }

@@ -6,6 +6,7 @@
  */
 import { type CaseReport, playCase, type StoryError } from "./case.ts";
 import { type Plant, SimulatedFleet } from "./simulatedFleet.ts";
+import type { Happening } from "./world.ts";
 
 /** What to play. */
 export interface SimulateOptions {
@@ -23,7 +24,13 @@ export interface SimulateOptions {
 
 /** How one seed ended. */
 export type PlayedSeed =
-  | { readonly kind: "kept"; readonly report: CaseReport; readonly events: number }
+  | {
+      readonly kind: "kept";
+      readonly report: CaseReport;
+      /** How many events there were. */
+      readonly events: number;
+      readonly log: readonly Happening[];
+    }
   | { readonly kind: "violated"; readonly violation: SeedViolation };
 
 /** A seed that shows a broken promise. */
@@ -75,7 +82,7 @@ export async function playSeed(seed: number, plant?: Plant): Promise<PlayedSeed>
       fleet = new SimulatedFleet(given, plant);
       return fleet;
     });
-    return { kind: "kept", report, events: fleet?.events ?? 0 };
+    return { kind: "kept", report, events: fleet?.events ?? 0, log: fleet?.world.log ?? [] };
   } catch (error) {
     const { message, why } = error as StoryError;
     return { kind: "violated", violation: { seed, message: why ?? message, story: message } };

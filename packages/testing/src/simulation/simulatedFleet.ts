@@ -20,8 +20,8 @@ import { World } from "./world.ts";
 
 /** A process as a store that is made wrong on purpose sees it. */
 export interface PlantedIn {
-  /** Does `work` at some later event, if the process still lives then. */
-  later(work: () => void): void;
+  /** Does `work` at some later event, at least `ms` (default 0) from now, if the process still lives then. */
+  later(work: () => void, ms?: number): void;
 }
 
 /** Puts something wrong between a process and its store, to show that the checker finds it. */
@@ -42,7 +42,8 @@ const EVERYTHING_IS_OVER_MS = 40 * 24 * 60 * 60 * 1000;
 /** A fleet that repeats. */
 export class SimulatedFleet implements Fleet {
   readonly world = new World(true);
-  readonly faults = ["crash", "pause", "storeFails", "clientGoes"] as const;
+  readonly playedAloneBy = "npm run simulate -- --seeds 1 --seed ";
+  readonly faults = ["crash", "crash", "pause", "storeFails", "clientGoes"] as const;
   readonly killsFirst = false;
   readonly #options: FleetOptions;
   readonly #draw: Draw;
@@ -63,7 +64,7 @@ export class SimulatedFleet implements Fleet {
     this.#scheduler = new Scheduler(drawFrom(options.seed ^ ORDER_STREAM));
     this.#data = this.#newStore();
     this.#seesDeath = this.#draw.chance(50);
-    this.#strikesLeft = this.#draw.below(4);
+    this.#strikesLeft = this.#draw.below(5);
     this.#scheduler.beforeEvent = () => this.#strike();
   }
 
@@ -134,12 +135,12 @@ export class SimulatedFleet implements Fleet {
       let left = copies;
       for (let copy = 0; copy < copies; copy += 1) {
         const carried = this.#carry(sending, copy === 0 ? sending.fault : undefined);
-        const done = carried.then((reply) => {
+        const arrival = carried.then((reply) => {
           left -= 1;
           if (reply.kind !== "lost" || left === 0) resolve(reply);
-          this.#onTheWay.delete(done);
+          this.#onTheWay.delete(arrival);
         });
-        this.#onTheWay.add(done);
+        this.#onTheWay.add(arrival);
       }
     });
   }
@@ -175,9 +176,12 @@ export class SimulatedFleet implements Fleet {
 
   // The processes --------------------------------------------------------------------------------------------------
 
-  /** Now and then, between any two events, a process dies or stands still. */
+  /** Now and then, between any two events, a process dies or stands still: most of all when an effect is not recorded yet. */
   #strike(): void {
-    if (this.#isSettled || this.#strikesLeft === 0 || !this.#draw.chance(1)) return;
+    if (this.#isSettled || this.#strikesLeft === 0) return;
+    const last = this.world.log.at(-1)?.is;
+    const isWorst = last === "entered" || last === "done";
+    if (!this.#draw.chance(isWorst ? 12 : 1)) return;
     const up = this.#members.filter(({ instance }) => instance.isUp);
     if (up.length === 0) return;
     this.#strikesLeft -= 1;
@@ -205,16 +209,19 @@ export class SimulatedFleet implements Fleet {
     const program = programs.find((one) => one.version === version);
     if (program === undefined) throw new Error(`there is no version ${version}`);
     const store = data.another();
-    const instance: Instance = new Instance({
+    let isDead = false;
+    const instance = new Instance({
       name: `process-${this.#members.length + 1}`,
       program,
       keyed,
       store:
         this.#plant?.(store, {
-          later: (work) => {
-            this.#scheduler.turn(() => {
-              if (instance.isUp) work();
-            });
+          later: (work, ms) => {
+            const unlessDead = (): void => {
+              if (!isDead) work();
+            };
+            if (ms === undefined) this.#scheduler.turn(unlessDead);
+            else this.#scheduler.after(ms, unlessDead);
           },
         }) ?? store,
       world: this.world,
@@ -223,7 +230,8 @@ export class SimulatedFleet implements Fleet {
       hears: this.#draw.chance(70),
       sweeps,
       onDown: (how) => {
-        if (how === "crash" && this.#seesDeath) store.kill();
+        isDead ||= how === "crash";
+        if (isDead && this.#seesDeath) store.kill();
       },
     });
     const member = { instance, store };

@@ -1,0 +1,40 @@
+/**
+ * What happened in a simulation, a line a thing, for a person who looks for the moment at which it went wrong.
+ */
+import type { Happening } from "./world.ts";
+
+/** One line. */
+export function toldHappening(one: Happening): string {
+  switch (one.is) {
+    case "attempt":
+      return `${one.instance} begins an attempt at round ${one.round} of ${one.run}, state ${one.state}`;
+    case "entered":
+      return `${one.instance} enters step ${one.name} of ${one.run} with ${one.inputs}, key ${one.key}`;
+    case "done": {
+      const how = one.repeated ? "is asked again for" : "does";
+      return `the remote ${how} ${one.step} of ${one.run} for ${one.instance}, key ${one.key}`;
+    }
+    case "threw":
+      return `the remote ${one.how === "refused" ? "refuses" : "breaks at"} ${one.step} of ${one.run}, key ${one.key}`;
+    case "read":
+      return `the remote is read for ${one.step}`;
+    case "recorded":
+      return `the store records of ${one.run}, attempt ${one.epoch} by ${one.instance}: ${one.entries.join(", ") || "no entry"}`;
+    case "claimed":
+      return `the store gives attempt ${one.epoch} of ${one.run} to ${one.instance}, with ${one.entries.join(", ") || "no entry"}`;
+    case "fenced":
+      return `the store refuses a write of ${one.instance} to ${one.run}`;
+    case "crashed":
+      return `${one.instance} dies ${one.at}`;
+    case "paused":
+      return `${one.instance} stands still ${one.at}`;
+    case "resumed":
+      return `${one.instance} goes on`;
+    case "storeFailed":
+      return `the store fails for ${one.instance} ${one.at}`;
+    case "gone":
+      return `the client of ${one.instance} goes away ${one.at}`;
+    case "network":
+      return `the network ${one.what}`;
+  }
+}
