@@ -7,9 +7,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { payByCard } from "../../support/cardPage.ts";
 import type { Child } from "../../support/childProcess.ts";
 import { fromSource, startNode } from "../../support/childProcess.ts";
-import { type Answer, type Asked, textOf, yes } from "../../support/officialClient.ts";
+import {
+  type Answer,
+  type Asked,
+  type ElicitationModes,
+  textOf,
+  yes,
+} from "../../support/officialClient.ts";
 import { startReprise } from "../../support/repriseCommand.ts";
 import { type RoundRobin, roundRobin } from "../../support/roundRobin.ts";
 import { connectSdkV1, type SdkV1Client } from "../../support/sdkV1Client.ts";
@@ -51,8 +58,11 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-async function connect(answer: (ask: Asked) => Answer): Promise<SdkV1Client> {
-  const connected = await connectSdkV1(proxy.url, answer);
+async function connect(
+  answer: (ask: Asked) => Answer | Promise<Answer>,
+  elicitation: ElicitationModes = { form: {} },
+): Promise<SdkV1Client> {
+  const connected = await connectSdkV1(proxy.url, answer, elicitation);
   clients.push(connected);
   return connected;
 }
@@ -94,4 +104,33 @@ test("delete_folder keeps the folder when declined, and deletes it once confirme
   expect(existsSync(folder)).toBe(true);
   expect(await call(await connect(yes), "delete_folder", { path: "build" })).toMatch(/^Deleted/);
   expect(existsSync(folder)).toBe(false);
+});
+
+test("pay_invoice is finished by the card page, which is told to the client, whichever process waits for it", async () => {
+  const ids: unknown[] = [];
+  const client = await connect(
+    async ({ params }) => {
+      ids.push(params["elicitationId"]);
+      // The person says so before the page is done: the call waits for it.
+      void payByCard(String(params["url"]));
+      return "accept";
+    },
+    { form: {}, url: {} },
+  );
+  expect(await call(client, "pay_invoice", { orderId: "1003" })).toMatch(/^Paid ¥1,200 /);
+  expect(await call(client, "pay_invoice", { orderId: "1004" })).toMatch(/^Paid \$14\.50 /);
+  expect(await read("/payments")).toHaveLength(2);
+  expect(new Set(ids).size).toBe(2);
+  await expect.poll(() => client.completed).toEqual(ids);
+});
+
+test("pay_invoice is refused at once for a client that can't be sent to a page", async () => {
+  const client = await connect(() => "accept");
+  const result = await client.client.callTool({
+    name: "pay_invoice",
+    arguments: { orderId: "1005" },
+  });
+  expect(result.isError).toBe(true);
+  expect(JSON.stringify(result.content)).toContain("elicitation.url");
+  expect(client.asked).toEqual([]);
 });
