@@ -7,7 +7,7 @@
 import type { Clock } from "@reprise/runtime";
 
 /** How exact its times are. */
-export const tickMs = 250;
+const tickMs = 250;
 
 /** A member of the wheel. */
 export interface Ticked {

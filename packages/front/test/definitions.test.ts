@@ -90,7 +90,9 @@ const server = defineServer({
       },
       handler: ({ city }) => ({
         description: "A question",
-        messages: [{ role: "user", content: { type: "text", text: String(city), annotations } }],
+        messages: [
+          { role: "user", content: { type: "text", text: JSON.stringify(city), annotations } },
+        ],
         _meta,
       }),
     }),
@@ -195,7 +197,7 @@ describe("results", () => {
     ]);
     expect(await ask("prompts/get", { name: "ask", arguments: { city: "Oslo" } })).toMatchObject({
       description: "A question",
-      messages: [{ role: "user", content: { type: "text", text: "Oslo", annotations } }],
+      messages: [{ role: "user", content: { type: "text", text: '"Oslo"', annotations } }],
       _meta,
     });
     expect((await ask("resources/read", { uri: "test://report" }))?.["contents"]).toEqual([

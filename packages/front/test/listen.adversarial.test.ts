@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { defineServer, resource, type ServerDefinition, tool } from "@reprise/runtime";
 import { describe, expect, test } from "vitest";
 import { type Cluster, cluster, type Instance } from "./legacy/support/instances.ts";
+import { post, sessionOf } from "./legacy/support/legacyClient.ts";
 import { watchedServer } from "./legacy/support/server.ts";
 import {
   heardAt,
@@ -242,5 +243,26 @@ describe("what a caller may not see", () => {
     expect((await ann.stream.message()).method).toBe("notifications/tools/list_changed");
     await a.close();
     expect(await eve.stream.rest()).toMatchObject([{ result: { resultType: "complete" } }]);
+  });
+
+  test("can't be subscribed to by clients of older revisions either", async () => {
+    const { instances } = await cluster(secured(), { authenticate: callers });
+    const [{ url }] = instances;
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test-client", version: "1.0.0" },
+    };
+    const status = async (caller: string): Promise<number> => {
+      const { headers } = as(caller);
+      const begin = { jsonrpc: "2.0", id: 0, method: "initialize", params };
+      const session = sessionOf(
+        (await post(url, begin, headers)).headers.get("mcp-session-id") ?? "",
+      );
+      const method = "resources/subscribe";
+      const body = { jsonrpc: "2.0", id: 1, method, params: { uri: "test://vault" } };
+      return (await session.send(url, body, headers)).status;
+    };
+    expect([await status("eve"), await status("ann;vault")]).toEqual([403, 200]);
   });
 });

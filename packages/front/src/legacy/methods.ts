@@ -18,7 +18,7 @@ import {
 import type { Caller, Catalog, RunMethod } from "@reprise/runtime";
 import type { ScopeRule } from "../auth/scopes.ts";
 import { complete } from "../completion.ts";
-import { PrebuiltList } from "../lists.ts";
+import { currentList, type EntriesNow, type ListEntry, PrebuiltList } from "../lists.ts";
 import { logging, type SessionRecords, subscribed, unsubscribed } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
 
@@ -61,9 +61,9 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
     method: string,
     member: string,
     kind: EntryKind,
-    entriesNow: () => Catalog["tools"],
+    entriesNow: EntriesNow,
   ): void => {
-    const build = (entries: Catalog["tools"]): PrebuiltList => {
+    const build = (entries: readonly ListEntry[]): PrebuiltList => {
       const wires = lowerEntries(
         kind,
         entries.map(({ wire }) => wire),
@@ -74,16 +74,8 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
       const { pageSize } = ports;
       return new PrebuiltList(member, lowered, { pageSize, byScope, render: JSON.stringify });
     };
-    // Tools are switched on and off: the catalog then has another array.
-    let entries = entriesNow();
-    let list = build(entries);
-    methods.set(method, ({ params, caller }) => {
-      if (entriesNow() !== entries) {
-        entries = entriesNow();
-        list = build(entries);
-      }
-      return list.page(params["cursor"], caller);
-    });
+    const listNow = currentList(entriesNow, build);
+    methods.set(method, ({ params, caller }) => listNow().page(params["cursor"], caller));
   };
 
   methods.set("ping", () => empty);
@@ -108,7 +100,7 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
       () => catalog.resourceTemplates,
     );
     runs.add("resources/read");
-    serveSubscriptions(methods, records, catalog);
+    serveSubscriptions(methods, ports);
   }
   if (catalog.hasCompletions) {
     methods.set("completion/complete", async ({ params, caller, response }) => {
@@ -123,14 +115,16 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
 
 function serveSubscriptions(
   methods: Map<string, LegacyMethod>,
-  records: SessionRecords,
-  catalog: Catalog,
+  { catalog, records, scopes }: MethodPorts,
 ): void {
-  methods.set("resources/subscribe", async ({ params, session }) => {
+  methods.set("resources/subscribe", async ({ params, session, caller, response }) => {
     const uri = readSubscription(params);
-    if (catalog.findResource(uri) === undefined) {
+    const found = catalog.findResource(uri);
+    if (found === undefined) {
       throw new RepriseError("UNKNOWN_TARGET", "There is no such resource.", { data: { uri } });
     }
+    // When a resource changes is a part of what it says.
+    scopes?.check(caller, found.handler.scopes, response);
     await records.change(session, subscribed(uri));
     return empty;
   });
