@@ -112,7 +112,10 @@ async function proxied(url: string): Promise<RecordingProxy> {
 }
 
 const names = (proxy: RecordingProxy): readonly string[] =>
-  proxy.messages.map(({ from, body }) => `${from} ${String(body["method"] ?? "result")}`);
+  proxy.messages.map(({ from, body }) => {
+    const method = body["method"];
+    return `${from} ${typeof method === "string" ? method : "result"}`;
+  });
 
 const saysYes: Host = {
   form: async () => ({ action: "accept", content: new Map([["confirm", true]]) }),

@@ -10,9 +10,9 @@
  * 3. A question gets the name that Reprise gives its kind (`confirm`, `elicit`, `elicitUrl`, `sample`, `listRoots`), further ones of
  *    a kind `confirm-2` and so on: the wire of this era has no keys, and a prepared answer needs one.
  */
-import { RepriseError } from "@reprise/errors";
 import type { Ask, AskContext, ServerIdentity, UrlAsk } from "./host.ts";
 import { ConnectionLost } from "./retry.ts";
+import { tooManyRounds } from "./rounds.ts";
 import type { CallRequest } from "./savedCall.ts";
 import { Silence } from "./silence.ts";
 
@@ -77,13 +77,7 @@ export class CallInFlight {
     this.#open += 1;
     this.#silence.questionOpened();
     if (this.#round > maxInputRounds) {
-      this.giveUp(
-        new RepriseError(
-          "TOO_MANY_ROUNDS",
-          `The server asked again after ${maxInputRounds} rounds of answers (maxInputRounds); the call was given up.`,
-          { data: { maxInputRounds, method: this.request.method } },
-        ),
-      );
+      this.giveUp(tooManyRounds(maxInputRounds, this.request));
     }
   }
 

@@ -18,12 +18,11 @@ import type {
   Client,
   DiscoverResult,
   GetPromptResult,
-  InputResponse,
   ReadResourceResult,
   Tool,
 } from "@modelcontextprotocol/client";
 import { RepriseError } from "@reprise/errors";
-import type { Connection, Era, RoundResult } from "./connection.ts";
+import type { Connection, Era } from "./connection.ts";
 import { exchange, type Repeating, repeating } from "./exchange.ts";
 import { type Gathered, gather } from "./gates.ts";
 import type { AskContext, ServerIdentity } from "./host.ts";
@@ -33,6 +32,7 @@ import { openConnection } from "./openConnection.ts";
 import { outputProblem } from "./outputProblem.ts";
 import { parseAsks } from "./parseAsks.ts";
 import { retryPolicy } from "./retry.ts";
+import { nextRound, tooManyRounds, withAnswers } from "./rounds.ts";
 import { type CallRequest, newCall, type PendingRound, type SavedCall } from "./savedCall.ts";
 import { systemClock } from "./systemClock.ts";
 
@@ -238,7 +238,7 @@ class LoopClient implements HostClient {
     pending: PendingRound,
     signal: AbortSignal,
   ): Promise<Gathered & { readonly call: SavedCall }> {
-    if (call.round > this.#maxInputRounds) throw tooManyRounds(this.#maxInputRounds, call);
+    if (call.round > this.#maxInputRounds) throw tooManyRounds(this.#maxInputRounds, call.request);
     const asks = parseAsks(pending.inputRequests);
     const answers = new Map(Object.entries(pending.answers));
     const answered = (): SavedCall => ({ ...call, pending: withAnswers(pending, answers) });
@@ -290,37 +290,6 @@ async function completed<R>(
   };
 }
 
-function nextRound(
-  call: SavedCall,
-  round: RoundResult & { readonly kind: "input_required" },
-): SavedCall {
-  const answerBefore = readDeadline(round.meta["reprise/answerBefore"]);
-  return {
-    ...call,
-    round: call.round + 1,
-    pending: {
-      inputRequests: round.inputRequests,
-      answers: {},
-      ...(round.requestState === undefined ? {} : { requestState: round.requestState }),
-      ...(answerBefore === undefined ? {} : { answerBefore }),
-    },
-  };
-}
-
-function withAnswers(
-  pending: PendingRound,
-  answers: ReadonlyMap<string, InputResponse>,
-): PendingRound {
-  return { ...pending, answers: Object.fromEntries(answers) };
-}
-
-// A date as text or as milliseconds; anything else is as good as absent, since it only informs.
-function readDeadline(value: unknown): string | undefined {
-  if (typeof value !== "string" && typeof value !== "number") return undefined;
-  const date = new Date(value);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
-}
-
 function endpoint(url: string | URL): URL {
   if (!URL.canParse(String(url))) throw new TypeError("url is not a complete URL");
   const parsed = new URL(url);
@@ -338,12 +307,4 @@ function positive(name: string, value: number): number {
     throw new RangeError(`${name} must be a whole number of at least 1`);
   }
   return value;
-}
-
-function tooManyRounds(maxInputRounds: number, call: SavedCall): RepriseError {
-  return new RepriseError(
-    "TOO_MANY_ROUNDS",
-    `The server asked again after ${maxInputRounds} rounds of answers (maxInputRounds); the call was given up.`,
-    { data: { maxInputRounds, method: call.request.method } },
-  );
 }

@@ -14,20 +14,15 @@ import {
   SdkHttpError,
 } from "@modelcontextprotocol/client";
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import { openInBrowser } from "./browser.ts";
 import { loadCallFile, refuseExisting, removeCallFile, saveCallFile } from "./callFile.ts";
 import { connect } from "./client.ts";
+import { commandHost, sayOpen } from "./commandHost.ts";
 import { type Console, streamConsole } from "./console.ts";
 import { exitCodes } from "./exitCodes.ts";
-import { heading } from "./heading.ts";
-import type { Ask, AskContext, Host } from "./host.ts";
 import type { AnyResult, ConnectOptions, HostClient, Outcome } from "./hostClient.ts";
-import { exampleAnswer, question } from "./openAsk.ts";
-import { type PreparedAnswers, parseAnswers, withPreparedAnswers } from "./preparedAnswers.ts";
+import { type PreparedAnswers, parseAnswers } from "./preparedAnswers.ts";
 import { printableLine } from "./printable.ts";
 import type { SavedCall } from "./savedCall.ts";
-import { systemClock } from "./systemClock.ts";
-import { terminalHost } from "./terminalHost.ts";
 import { resultJson, shownError, shownResult } from "./terminalResult.ts";
 import type { Model } from "./terminalSample.ts";
 import type { OpenUrl } from "./terminalUrl.ts";
@@ -189,53 +184,6 @@ async function run(
   } finally {
     console.close();
   }
-}
-
-function commandHost(options: TerminalOptions, console: Console, answers: PreparedAnswers) {
-  const now = (): number => (options.connection?.clock ?? systemClock).now();
-  const host = terminalHost({
-    console,
-    openUrl: options.openUrl ?? openInBrowser,
-    roots: options.roots ?? [],
-    model: options.model,
-    now,
-  });
-  const prepared = withPreparedAnswers(
-    host,
-    answers,
-    (ask: Ask, context: AskContext, answer: unknown) => {
-      console.say(heading(ask.key, context, now()));
-      console.say(question(ask));
-      console.say(`  Answered as prepared: ${printableLine(JSON.stringify(answer))}`);
-    },
-  );
-  return tellingUnanswered(prepared, (ask) => sayOpen(console, ask));
-}
-
-/** `host`, but `onUnanswered` hears of what nobody answered on a call that can't wait: there is no outcome that would list it. */
-function tellingUnanswered(host: Required<Host>, onUnanswered: (ask: Ask) => void): Required<Host> {
-  const telling =
-    <A extends Ask, R extends { readonly action: string }>(
-      gate: (ask: A, context: AskContext) => Promise<R>,
-    ) =>
-    async (ask: A, context: AskContext): Promise<R> => {
-      const reply = await gate(ask, context);
-      const isLeft = reply.action === "later" && !context.canWait && !context.signal.aborted;
-      if (isLeft) onUnanswered(ask);
-      return reply;
-    };
-  return {
-    form: telling((ask, context) => host.form(ask, context)),
-    url: telling((ask, context) => host.url(ask, context)),
-    sample: telling((ask, context) => host.sample(ask, context)),
-    roots: telling((ask, context) => host.roots(ask, context)),
-    completed: (ask, context) => host.completed(ask, context),
-  };
-}
-
-function sayOpen(console: Console, ask: Ask): void {
-  console.say(`Open question "${printableLine(ask.key)}":\n${question(ask)}`);
-  console.say(`  Answer it with --answer ${printableLine(ask.key)}=${exampleAnswer(ask)}`);
 }
 
 async function report(

@@ -1,29 +1,10 @@
-/** Servers of the handshake era that ask, take back, break and misbehave while a call is open. */
-import { type Ask, connect, type Host, type HostClient, ProtocolError } from "@reprise/client";
-import { expect, onTestFinished, test, vi } from "vitest";
+/** Servers of the handshake era that are found out late, ask, take back and refuse while a call is open. */
+import { type Ask, type Host, ProtocolError } from "@reprise/client";
+import { expect, test } from "vitest";
 import { codeOf, failure } from "./support/failures.ts";
-import { accept, formHost, manualClock } from "./support/hosts.ts";
-import { confirmParams, type LegacyServer, legacyServer } from "./support/legacyServer.ts";
-
-type Options = Partial<Parameters<typeof connect>[0]>;
-
-async function client(server: LegacyServer, options: Options = {}): Promise<HostClient> {
-  const connected = await connect({
-    url: server.url,
-    host: formHost(() => accept({ confirm: true })),
-    clock: manualClock(),
-    ...options,
-  });
-  onTestFinished(() => connected.close());
-  return connected;
-}
-
-const textOf = (outcome: unknown): unknown =>
-  (outcome as { readonly result: { readonly content: readonly { readonly text: string }[] } })
-    .result.content[0]?.text;
-
-const toOthers = (body: Readonly<Record<string, unknown>>): unknown =>
-  body["result"] ?? body["error"];
+import { accept, formHost } from "./support/hosts.ts";
+import { client, textOf, toOthers } from "./support/legacyOpened.ts";
+import { confirmParams, legacyServer } from "./support/legacyServer.ts";
 
 test.each([
   [
@@ -62,6 +43,36 @@ test.each([
   expect(connected.era).toBe("legacy");
   expect(textOf(await connected.callTool("t"))).toBe("done");
   expect(server.methods().filter((name) => name === "tools/call")).toHaveLength(1);
+});
+
+test.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
+  "a server that settles on %s is called and answered in it, and hears of it in every header",
+  async (revision) => {
+    const server = await legacyServer(async (call) => {
+      const reply = await call.ask("s", "sampling/createMessage", {
+        messages: [{ role: "user", content: { type: "text", text: "?" } }],
+        maxTokens: 5,
+      });
+      call.result(JSON.stringify(toOthers(reply)));
+    }, revision);
+    const result = {
+      role: "assistant" as const,
+      content: { type: "text" as const, text: "Paris" },
+      model: "m",
+    };
+    const host: Host = { sample: async () => ({ action: "accept", result }) };
+    const connected = await client(server, { host });
+    expect(JSON.parse(String(textOf(await connected.callTool("t"))))).toEqual(result);
+    const later = server.sent.filter(({ headers }) => headers["mcp-session-id"] !== undefined);
+    expect(later.map(({ headers }) => headers["mcp-protocol-version"])).toEqual(
+      later.map(() => revision),
+    );
+  },
+);
+
+test("a server that settles on a revision that nobody knows is UNSUPPORTED_VERSION", async () => {
+  const server = await legacyServer((call) => call.result("done"), "1999-01-01");
+  expect(await codeOf(client(server))).toBe("UNSUPPORTED_VERSION");
 });
 
 test("a known era is not asked for, and closing ends the session", async () => {
@@ -267,85 +278,6 @@ test("a server that asks without end is given up after maxInputRounds", async ()
   expect(host.shown).toHaveLength(3);
 });
 
-test("a stream that breaks is gone on with from its last event after the server's own pause, and the question is asked once", async () => {
-  const server = await legacyServer(async (call, { seen }) => {
-    callId = call.id;
-    call.raw("retry: 1234");
-    call.send({ id: "q", method: "elicitation/create", params: confirmParams("Sure?") }, "event-7");
-    await seen(({ body }) => body["id"] === "q");
-    call.cut();
-  });
-  let callId: unknown;
-  const resumed: string[] = [];
-  server.resume = (last, call) => {
-    resumed.push(last);
-    call.send({ id: callId, result: { content: [{ type: "text", text: "Deleted." }] } }, "event-8");
-    call.end();
-  };
-  const host = formHost(() => accept({ confirm: true }));
-  const clock = manualClock();
-  expect(textOf(await (await client(server, { host, clock })).callTool("t"))).toBe("Deleted.");
-  expect(resumed).toEqual(["event-7"]);
-  expect(clock.waits).toEqual([1234]);
-  expect(host.shown).toHaveLength(1);
-  expect(server.methods().filter((name) => name === "tools/call")).toHaveLength(1);
-});
-
-test.each(["end", "cut"] as const)(
-  "a stream without event ids whose server does %s is a lost call: nothing is sent again, since it may have been executed",
-  async (how) => {
-    const server = await legacyServer((call) => call[how]());
-    const connected = await client(server);
-    const error = await failure(connected.callTool("t"));
-    expect(error).toMatchObject({ code: "SERVER_UNREACHABLE" });
-    expect(String((error as Error).message)).toContain("may have executed it");
-    expect(server.methods().filter((name) => name === "tools/call")).toHaveLength(1);
-  },
-);
-
-test.each([502, 500])("a call that is answered with %i alone is not sent again", async (status) => {
-  const server = await legacyServer((call) => call.result("twice"));
-  server.callStatus.push(status);
-  expect(await codeOf((await client(server)).callTool("t"))).toBe("SERVER_UNREACHABLE");
-  expect(server.methods().filter((name) => name === "tools/call")).toHaveLength(1);
-});
-
-test("a call that finds its session gone (404) is made once in a new session", async () => {
-  const server = await legacyServer((call) => call.result("done"));
-  const connected = await client(server);
-  await connected.callTool("t");
-  server.callStatus.push(404);
-  expect(textOf(await connected.callTool("t"))).toBe("done");
-  expect(server.methods().filter((name) => name === "initialize")).toHaveLength(2);
-});
-
-test("a session that is gone again at once is an error and no loop", async () => {
-  const server = await legacyServer((call) => call.result("done"));
-  const connected = await client(server);
-  server.callStatus.push(404, 404, 404);
-  expect(await failure(connected.callTool("t"))).toMatchObject({ status: 404 });
-  expect(server.methods().filter((name) => name === "initialize")).toHaveLength(2);
-});
-
-test("an answer that a gateway lost is sent again; one that can't be delivered ends the call", async () => {
-  const server = await legacyServer(async (call) => {
-    await call.ask("q", "elicitation/create", confirmParams("Sure?"));
-    call.result("done");
-  });
-  server.answerStatus.push(502);
-  const host = formHost(() => accept({ confirm: true }));
-  expect(textOf(await (await client(server, { host })).callTool("t"))).toBe("done");
-  expect(server.methods().filter((name) => name === "response")).toHaveLength(2);
-  expect(host.shown).toHaveLength(1);
-
-  const deaf = await legacyServer((call) =>
-    call.send({ id: "q", method: "elicitation/create", params: confirmParams("Sure?") }),
-  );
-  deaf.answerStatus.push(502, 502, 502);
-  const connected = await client(deaf, { retry: { attempts: 3 } });
-  expect(await codeOf(connected.callTool("t"))).toBe("SERVER_UNREACHABLE");
-});
-
 test("a saved call is not sent to a server of the handshake era, and nothing is stored there", async () => {
   const server = await legacyServer((call) => call.result("done"));
   let stored = 0;
@@ -366,27 +298,4 @@ test("a saved call is not sent to a server of the handshake era, and nothing is 
   };
   expect(await codeOf(connected.resume(saved))).toBe("CALL_CANNOT_WAIT");
   expect(server.methods().filter((name) => name === "tools/call")).toHaveLength(1);
-});
-
-test("a server that is silent is given up after requestTimeoutMs, but not while it waits for the person", async () => {
-  const server = await legacyServer(async (call) => {
-    // After the answer it says nothing more.
-    await call.ask("q", "elicitation/create", confirmParams("Sure?"));
-  });
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const host = formHost(async () => {
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    return accept({ confirm: true });
-  });
-  const connected = await client(server, { host, era: "legacy", requestTimeoutMs: 60_000 });
-  let ended = false;
-  const code = codeOf(connected.callTool("t")).finally(() => {
-    ended = true;
-  });
-  await server.seen(({ body }) => body["id"] === "q" && body["method"] === undefined);
-  await vi.advanceTimersByTimeAsync(59_000);
-  expect(ended).toBe(false);
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(await code).toBe("SERVER_UNREACHABLE");
 });

@@ -1,5 +1,5 @@
 /**
- * A server of revision 2025-11-25 on node:http, for tests: what it sends while a call is open is scripted, what it got is kept.
+ * A server of the handshake era on node:http, for tests: what it sends while a call is open is scripted, what it got is kept.
  *
  * Like fakeServer.ts it shares no code with Reprise's front. A script gets the open stream of each `tools/call`.
  */
@@ -11,7 +11,7 @@ import { onTestFinished } from "vitest";
 type Body = Readonly<Record<string, unknown>>;
 
 /** A message that the client sent. */
-export interface Sent {
+interface Sent {
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
 }
@@ -51,6 +51,7 @@ const SESSION = "session-1";
 
 export async function legacyServer(
   script: (call: OpenCall, server: LegacyServer) => void | Promise<void>,
+  revision = "2025-11-25",
 ): Promise<LegacyServer> {
   const waiting = new Set<{ fits(sent: Sent): boolean; found(sent: Sent): void }>();
   let session = SESSION;
@@ -105,7 +106,7 @@ export async function legacyServer(
     if (method === "initialize") {
       session = `session-${server.methods().filter((name) => name === "initialize").length}`;
       const result = {
-        protocolVersion: "2025-11-25",
+        protocolVersion: revision,
         capabilities: { tools: {} },
         serverInfo: { name: "legacy-server", version: "1.0.0" },
       };
@@ -160,7 +161,8 @@ export async function legacyServer(
   const server: LegacyServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     sent: [],
-    methods: () => server.sent.map(({ body }) => String(body["method"] ?? "response")),
+    methods: () =>
+      server.sent.map(({ body: { method } }) => (typeof method === "string" ? method : "response")),
     seen: async (fits) => {
       const past = server.sent.find(fits);
       if (past !== undefined) return past;
