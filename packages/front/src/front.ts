@@ -19,7 +19,7 @@ import type {
 import { acceptsBoth, hostRule, isLoopbackName, originRule } from "./admission.ts";
 import { authenticationHook } from "./auth/authenticationHook.ts";
 import { serveProtectedResource } from "./auth/protectedResource.ts";
-import { handlerScopes, ScopeRule } from "./auth/scopes.ts";
+import { ScopeRule } from "./auth/scopes.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { McpEndpoint, parseMcpBody } from "./endpoint.ts";
 import { LegacyLane } from "./legacy/lane.ts";
@@ -105,7 +105,7 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
   if (protectedResource !== undefined) {
     const { catalog } = config.runtime;
     serveProtectedResource(app, protectedResource, config.path, {
-      scopes: handlerScopes(catalog),
+      scopes: catalog.scopes,
       info: catalog.server.info,
     });
   }

@@ -55,6 +55,8 @@ export function compileServer(definition: ServerDefinition): Catalog {
   const templates = (definition.resourceTemplates ?? []).map((template) =>
     compileTemplate(template, version),
   );
+  const all = [...tools, ...prompts, ...resources, ...templates];
+  const handlers: readonly RunnableHandler[] = all.map(({ handler }) => handler);
   const toolsByName = byName("tool", tools);
   const promptsByName = byName("prompt", prompts);
   const resourcesByUri = byName("resource", resources);
@@ -90,12 +92,13 @@ export function compileServer(definition: ServerDefinition): Catalog {
     },
     hasCompletions: completions.size > 0,
     hasTools: tools.length > 0,
-    queues: queuesOf([...tools, ...prompts, ...resources, ...templates]),
+    queues: distinct(handlers.map(({ queue }) => queue)),
+    scopes: distinct(handlers.flatMap(({ scopes }) => scopes)),
   };
 }
 
-function queuesOf(all: readonly { readonly handler: RunnableHandler }[]): readonly string[] {
-  return [...new Set(all.map(({ handler }) => handler.queue))].sort();
+function distinct(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort();
 }
 
 function serverInfo(definition: ServerDefinition, version: string): JsonObject {

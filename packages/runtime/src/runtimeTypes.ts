@@ -83,6 +83,8 @@ export interface Catalog {
   readonly hasTools: boolean;
   /** Of all handlers, those of tools that are switched off included: their runs go on. */
   readonly queues: readonly string[];
+  /** Every scope that a handler needs, those of tools that are switched off included: they may be on tomorrow. Sorted. */
+  readonly scopes: readonly string[];
 }
 
 /** Where an attempt's notifications go; called only for what the request opted in to. */

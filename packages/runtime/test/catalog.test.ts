@@ -292,3 +292,13 @@ describe("looking things up", () => {
     ).toBeUndefined();
   });
 });
+
+test("the scopes of a tool that is switched off stay the server's", async () => {
+  const open = tool({ name: "open", description, handler });
+  const admin = tool({ name: "admin", description, scopes: ["write", "admin"], handler });
+  const read = resource({ uri: "a://b", name: "r", scopes: ["read", "write"], handler });
+  const { runtime } = startHarness({ tools: [open, admin], resources: [read] });
+  await runtime.tools.disable("admin");
+  expect(runtime.catalog.findTool("admin")).toBeUndefined();
+  expect(runtime.catalog.scopes).toEqual(["admin", "read", "write"]);
+});

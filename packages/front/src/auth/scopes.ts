@@ -9,13 +9,6 @@ import type { Caller, Catalog } from "@reprise/runtime";
 import { insufficientScopeChallenge } from "./challenge.ts";
 import type { PublishedResource } from "./protectedResource.ts";
 
-/** Every scope that a handler of the catalog needs, sorted. */
-export function handlerScopes(catalog: Catalog): readonly string[] {
-  const { tools, prompts, resources, resourceTemplates } = catalog;
-  const entries = [...tools, ...prompts, ...resources, ...resourceTemplates];
-  return [...new Set(entries.flatMap((entry) => entry.handler.scopes))].sort();
-}
-
 /** A response that can still get a header. */
 export interface Challenged {
   /** Gives the response its `WWW-Authenticate`. */
@@ -29,7 +22,7 @@ export class ScopeRule {
 
   constructor(resource: PublishedResource | undefined, catalog: Catalog) {
     this.#resource = resource;
-    this.#known = new Set([...(resource?.requiredScopes ?? []), ...handlerScopes(catalog)]);
+    this.#known = new Set([...(resource?.requiredScopes ?? []), ...catalog.scopes]);
   }
 
   /**

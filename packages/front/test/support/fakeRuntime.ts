@@ -82,6 +82,9 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
     hasCompletions: completions !== undefined,
     hasTools: tools.length > 0,
     queues: [],
+    scopes: [...tools, ...prompts, ...resources, ...resourceTemplates]
+      .flatMap(({ handler }) => handler.scopes)
+      .toSorted(),
   };
   return {
     catalog,
