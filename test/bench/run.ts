@@ -1,13 +1,14 @@
 /**
  * `npm run bench [-- SUITE...] [--json FILE] [--rounds N] [--seconds S] [--warm-up S] [--dialogues N] [--source]`
  *
- * Measures the suites named (`calls`, `steps`, `redisSteps`, `pool`, `waiting`, `peers`, `profile`; all but the last
+ * Measures the suites named (`calls`, `steps`, `redisSteps`, `pool`, `waiting`, `held`, `peers`, `profile`; all but the last
  * two when none is), prints ratios and conditions, and writes every sample to FILE. Exits with 0 whatever the figures are: a slow machine is no defect.
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { prepareCode } from "./build.ts";
 import { callsSuite } from "./callsSuite.ts";
+import { heldSuite } from "./heldSuite.ts";
 import type { Timing } from "./measure.ts";
 import { peersSuite } from "./peersSuite.ts";
 import { poolSuite } from "./poolSuite.ts";
@@ -25,11 +26,12 @@ const suites: ReadonlyMap<string, Suite> = new Map([
   ["redisSteps", redisStepsSuite],
   ["pool", poolSuite],
   ["waiting", waitingSuite],
+  ["held", heldSuite],
   ["peers", peersSuite],
   ["profile", profileSuite],
 ]);
 /** Run when none is named: all but the one that installs other systems and the one that compares nothing. */
-const standard = ["calls", "steps", "redisSteps", "pool", "waiting"];
+const standard = ["calls", "steps", "redisSteps", "pool", "waiting", "held"];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
