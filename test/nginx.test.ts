@@ -143,7 +143,7 @@ describe("infra/nginx/nginx.conf", () => {
   test("is accepted by nginx -t", () => {
     // Names of containers resolve nowhere else, and a test listens on nothing but a socket of its own.
     const own = text
-      .replaceAll(/front-\d:3000/g, "127.0.0.1:9")
+      .replaceAll(/front-\d:300[03]/g, "127.0.0.1:9")
       .replace("listen 3000", `listen unix:${path.join(folder, "t.sock")}`)
       .replace("include proxy.conf", `include ${path.join(root, "infra/nginx/proxy.conf")}`)
       .replace("/var/run/nginx.pid", path.join(folder, "t.pid"));
@@ -159,7 +159,12 @@ describe("infra/nginx/nginx.conf", () => {
       [...conf.matchAll(/^\s*(?:server \S+ (.*);|(keepalive\w* .*);)$/gm)].map(
         ([, server, keep]) => server ?? keep ?? "",
       );
-    const cluster = nginxConf({ directory: folder, port: 1, frontPorts: [1, 2] });
+    const cluster = nginxConf({
+      directory: folder,
+      port: 1,
+      frontPorts: [1, 2],
+      pagePorts: [3, 4],
+    });
     expect(rules(text)).toEqual(rules(cluster));
   });
 });

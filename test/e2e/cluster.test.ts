@@ -8,8 +8,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cards, fillIn, send } from "../support/cardPage.ts";
 import { type BundledRoles, bundleRoles } from "../support/cluster/bundledRoles.ts";
 import { type Cluster, startCluster } from "../support/cluster/cluster.ts";
+import { RawClient } from "../support/rawMcp.ts";
 import { answerTo, converse, firstRequest, resultOf, withoutMeta } from "./support/dialogue.ts";
 import { confirmed } from "./support/scenarios.ts";
 import { sendCall, type WireResult } from "./support/wire.ts";
@@ -97,6 +99,31 @@ describe("a dialogue on many instances", () => {
     const [seen] = await converse(trip, (params) => sendCall(cluster.url, params).reply);
     expect(seen?.questions).toHaveLength(2);
     expect((await listed("/bookings")) - before).toBe(2);
+  });
+
+  test("is finished by a web page at any front, while a worker waits for it", async () => {
+    const client = new RawClient();
+    const params = { name: "pay_invoice", arguments: { orderId: "1001" } };
+    const { result } = await client.call(urlOf(0), { params });
+    const { requestState, inputRequests = {} } = result ?? {};
+    const { params: asked } = inputRequests["elicitUrl"] as { params: { url: string } };
+    const form = await fillIn(asked.url, cards.accepted);
+
+    const { value, ...effects } = await effectsOf(async () => {
+      const inputResponses = { elicitUrl: { action: "accept" } };
+      const request = { params: { ...params, requestState, inputResponses } };
+      const reply = client.call(urlOf(1), request);
+      const page = await send(form);
+      expect(page.url).toContain(new URL("/shop/paid/", cluster.url).href);
+      expect(page.html).toContain("We have received €4.90");
+      return reply;
+    });
+    client.close();
+    expect(value.result?.content).toEqual([
+      { type: "text", text: "Paid €4.90 for order 1001 (payment-4, card ending in 4242)." },
+    ]);
+    expect(effects).toEqual({ refunds: 0, mails: 1 });
+    expect(await listed("/payments")).toBe(1);
   });
 
   test("goes on when the front that asked is killed", async () => {

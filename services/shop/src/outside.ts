@@ -1,5 +1,6 @@
 /**
- * The program of the outside world: `outside.ts --port 3001 --smtp-port 0 --data DIR --merchant-url URL`.
+ * The program of the outside world: `outside.ts --port 3001 --smtp-port 0 --data DIR --merchant-url URL --notices-url URL`,
+ * with the options of outsideWorld.ts.
  *
  * Says where it listens as one line of JSON on stdout, and to its parent if it has one that listens. Ends on
  * SIGTERM, and with its parent; SIGINT is the parent's business, because Ctrl-C reaches both and what the shop
@@ -16,10 +17,11 @@ const { values } = parseArgs({
     "smtp-port": { type: "string", default: "0" },
     data: { type: "string", default: ".reprise/shop" },
     "merchant-url": { type: "string" },
+    "notices-url": { type: "string" },
   },
 });
 
-const merchantUrl = values["merchant-url"];
+const { "merchant-url": merchantUrl, "notices-url": noticesUrl } = values;
 
 try {
   const world = await startOutsideWorld({
@@ -28,6 +30,7 @@ try {
     smtpPort: Number(values["smtp-port"]),
     dataDir: values.data,
     ...(merchantUrl === undefined ? {} : { merchantUrl }),
+    ...(noticesUrl === undefined ? {} : { noticesUrl }),
   });
   const stop = () => void world.close().then(() => process.exit(0));
   process.once("SIGTERM", stop);

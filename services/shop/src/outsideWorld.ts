@@ -25,6 +25,8 @@ export interface OutsideOptions {
    * Default: nobody is told, and people stay on the card page.
    */
   readonly merchantUrl?: string;
+  /** The same page as this process reaches it. Default `merchantUrl`. */
+  readonly noticesUrl?: string;
 }
 
 /** Where the outside world is. */
@@ -49,7 +51,7 @@ const mailLookup = z.object({ idempotencyKey: z.string().optional() });
  * @throws Error when another outside world has the directory; the error of listen, `EADDRINUSE` for a busy port
  */
 export async function startOutsideWorld(options: OutsideOptions): Promise<OutsideWorld> {
-  const { host = "127.0.0.1", port, smtpPort, dataDir, merchantUrl } = options;
+  const { host = "127.0.0.1", port, smtpPort, dataDir, merchantUrl, noticesUrl } = options;
   // Undone in reverse order, so what listens closes before what it writes to.
   const opened: (() => Promise<void>)[] = [await lockDirectory(dataDir)];
   const close = async () => {
@@ -63,7 +65,7 @@ export async function startOutsideWorld(options: OutsideOptions): Promise<Outsid
     opened.push(() => mail.close());
     const app = fastify({ forceCloseConnections: true });
     opened.push(() => app.close());
-    const merchant = new Merchant(merchantUrl);
+    const merchant = new Merchant(merchantUrl, noticesUrl);
     servePayments(app, book, faults, merchant);
     serveMailLog(app, mail);
 

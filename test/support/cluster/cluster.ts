@@ -4,7 +4,8 @@
  * the images' entries.
  *
  * 1. Every member keeps its address over all its lives, so any of them may be killed and started again.
- * 2. `stop` ends the members from the outside inwards: nothing loses what it needs while it drains. Idempotent, also
+ * 2. Fronts serve the shop's own page too, each at a port of its own; nginx has all of them at `/shop/`.
+ * 3. `stop` ends the members from the outside inwards: nothing loses what it needs while it drains. Idempotent, also
  *    after a failed start.
  */
 import { mkdir, writeFile } from "node:fs/promises";
@@ -13,7 +14,7 @@ import process from "node:process";
 import { fromSource } from "../childProcess.ts";
 import { root } from "../sourceTree.ts";
 import { Member, type MemberEvents, type MemberPlan } from "./member.ts";
-import { nginxConf } from "./nginxConf.ts";
+import { type NginxPlace, nginxConf } from "./nginxConf.ts";
 import { unusedPorts } from "./ports.ts";
 
 /** How node starts a role: its arguments, and whether the program talks to its parent. */
@@ -99,13 +100,17 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   };
 
   try {
-    const [redisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, ...frontPorts] =
-      await unusedPorts(4 + (options.fronts ?? 2));
+    const { fronts: frontCount = 2 } = options;
+    const [redisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, ...ports] = await unusedPorts(
+      4 + 2 * frontCount,
+    );
+    const [frontPorts, pagePorts] = [ports.slice(0, frontCount), ports.slice(frontCount)];
+    const port = options.port || anyPort;
     const redisUrl = `redis://127.0.0.1:${redisPort}`;
     const scratchDir = path.join(dataDir, "scratch");
     const redis = member(await redisPlan(options, redisPort));
     const shopPort = options.shopPort || anyShopPort;
-    const shop = member(shopPlan(dataDir, shopPort, smtpPort));
+    const shop = member(shopPlan(dataDir, shopPort, smtpPort, `http://127.0.0.1:${port}/shop/`));
     await Promise.all([redis.start(), shop.start()]);
 
     const outside = `http://127.0.0.1:${shopPort}`;
@@ -118,9 +123,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       SHOP_SCRATCH: scratchDir,
       ...options.settings,
     };
-    const fronts = frontPorts.map((port, place) => {
-      const plan = rolePlan("front", place, options.front, { ...env, REPRISE_PORT: String(port) });
-      return { member: member(plan), url: `http://127.0.0.1:${port}/mcp` };
+    const fronts = frontPorts.map((each, place) => {
+      const own = { REPRISE_PORT: String(each), SHOP_PAGE_PORT: String(pagePorts[place]) };
+      const plan = rolePlan("front", place, options.front, { ...env, ...own });
+      return { member: member(plan), url: `http://127.0.0.1:${each}/mcp` };
     });
     const workerCount = dispatch === "inline" ? 0 : (options.workers ?? 2);
     const workers = Array.from({ length: workerCount }, (_, place) =>
@@ -130,8 +136,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       [...fronts.map((each) => each.member), ...workers].map((each) => each.start()),
     );
 
-    const port = options.port || anyPort;
-    const nginx = member(await nginxPlan(dataDir, port, frontPorts));
+    const nginx = member(await nginxPlan({ dataDir, port, frontPorts, pagePorts }));
     await nginx.start();
     const url = `http://127.0.0.1:${port}/mcp`;
     return {
@@ -157,8 +162,9 @@ async function redisPlan(options: ClusterOptions, port: number): Promise<MemberP
   };
 }
 
-function shopPlan(dataDir: string, port: number, smtpPort: number): MemberPlan {
-  const places = ["--port", String(port), "--smtp-port", String(smtpPort)];
+function shopPlan(dataDir: string, port: number, smtpPort: number, pageUrl: string): MemberPlan {
+  const ports = ["--port", String(port), "--smtp-port", String(smtpPort)];
+  const places = [...ports, "--merchant-url", pageUrl];
   const data = ["--data", path.join(dataDir, "shop")];
   return {
     name: "shop",
@@ -182,15 +188,14 @@ function rolePlan(
 /** What the images' entries print when they serve. */
 const readyLines = { front: /^ {2}MCP +(\S+)/, worker: /^ {2}queues +(\S.*)/ };
 
-async function nginxPlan(
-  dataDir: string,
-  port: number,
-  frontPorts: readonly number[],
-): Promise<MemberPlan> {
+async function nginxPlan({
+  dataDir,
+  ...place
+}: { readonly dataDir: string } & Omit<NginxPlace, "directory">): Promise<MemberPlan> {
   const directory = path.join(dataDir, "nginx");
   await mkdir(directory, { recursive: true });
   const file = path.join(directory, "nginx.conf");
-  await writeFile(file, nginxConf({ directory, port, frontPorts }));
+  await writeFile(file, nginxConf({ directory, ...place }));
   return {
     name: "nginx",
     command: "nginx",

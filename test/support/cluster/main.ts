@@ -136,7 +136,7 @@ The cluster is open.
   MCP       ${url}  (nginx, round robin)
   fronts    address and process${each.join("")}
   workers   ${pool}
-  payments  ${outside}  GET /orders /charges /refunds /bookings, POST /faults
+  payments  ${outside}  GET /orders /invoices /charges /refunds /bookings /payments, POST /faults
   mail log  ${outside}/mails  (SMTP on port ${smtpPort})
   redis     ${redisUrl}
   data      ${dataDir}

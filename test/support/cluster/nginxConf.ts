@@ -10,10 +10,12 @@ export interface NginxPlace {
   readonly directory: string;
   readonly port: number;
   readonly frontPorts: readonly number[];
+  /** Where fronts serve the shop's own page, which is at `/shop/`. Default: nowhere. */
+  readonly pagePorts?: readonly number[];
 }
 
 /** The text of the main file. */
-export function nginxConf({ directory, port, frontPorts }: NginxPlace): string {
+export function nginxConf({ directory, port, frontPorts, pagePorts = [] }: NginxPlace): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   return `daemon off;
 # One process: a SIGKILL leaves no worker behind that holds the port.
@@ -30,10 +32,23 @@ ${frontPorts.map((each) => `    server 127.0.0.1:${each} max_fails=0;`).join("\n
     keepalive 64;
     keepalive_timeout 60s;
   }
-  server {
+${pagePorts.length === 0 ? "" : pagesUpstream(pagePorts)}  server {
     listen 127.0.0.1:${port};
-    include ${path.join(root, "infra/nginx/proxy.conf")};
+${pagePorts.length === 0 ? "" : pagesLocation}    include ${path.join(root, "infra/nginx/proxy.conf")};
   }
 }
 `;
 }
+
+function pagesUpstream(pagePorts: readonly number[]): string {
+  return `  upstream pages {
+${pagePorts.map((each) => `    server 127.0.0.1:${each} max_fails=0;`).join("\n")}
+  }
+`;
+}
+
+const pagesLocation = `    location /shop/ {
+      proxy_pass http://pages/;
+      proxy_set_header Host $http_host;
+    }
+`;

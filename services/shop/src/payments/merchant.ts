@@ -13,10 +13,15 @@ const patienceMs = 5_000;
 /** The registered shop, if there is one. */
 export class Merchant {
   readonly #url: string | undefined;
+  readonly #noticesUrl: string | undefined;
 
-  /** `url`: the address of the shop's page, ending in `/`. */
-  constructor(url: string | undefined) {
+  /**
+   * `url`: the address of the shop's page as browsers have it, ending in `/`. `noticesUrl`: the same page as this service
+   * reaches it, default `url`.
+   */
+  constructor(url: string | undefined, noticesUrl: string | undefined = url) {
     this.#url = url;
+    this.#noticesUrl = noticesUrl;
   }
 
   /** What a form's reply may redirect to. */
@@ -32,8 +37,8 @@ export class Merchant {
 
   /** Tells the shop that something happened with a reference. Resolves when it was heard, or given up; never rejects. */
   async tell(reference: string | null): Promise<void> {
-    if (this.#url === undefined || reference === null) return;
-    const url = new URL("notices", this.#url);
+    if (this.#noticesUrl === undefined || reference === null) return;
+    const url = new URL("notices", this.#noticesUrl);
     for (let tries = 0, pauseMs = firstPauseMs; tries < noticeTries; tries += 1, pauseMs *= 2) {
       if (tries > 0) await wait(pauseMs, undefined, { ref: false });
       if (await isHeard(url, reference)) return;
