@@ -101,6 +101,7 @@ export type {
   StandardSchema,
 } from "./schemaTypes.ts";
 export type { Server, ServerControls } from "./served.ts";
+export { attach } from "./served.ts";
 export type {
   LogItem,
   LogLimits,

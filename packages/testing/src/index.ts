@@ -1,3 +1,8 @@
+export type { Crash } from "./harness/crashingStore.ts";
+export type { Harness, HarnessOptions } from "./harness/harness.ts";
+export { harness } from "./harness/harness.ts";
+export type { JournalFit } from "./harness/replayRecord.ts";
+export type { Question, Reply } from "./harness/reply.ts";
 export type { ManualClock } from "./manualClock.ts";
 export { createManualClock } from "./manualClock.ts";
 export type { MemorySnapshot } from "./memoryRecords.ts";

@@ -180,7 +180,9 @@ export class Client {
     const { settled, brought, status } = record.head;
     // Taken, or brought by the attempt that has the run or died with it.
     const stands = (key: string): boolean =>
-      Object.hasOwn(settled, key) || (status === "running" && Object.hasOwn(brought, key));
+      Object.hasOwn(settled, key) ||
+      // What nobody has taken is dropped with an interrupted attempt, and that may be before this arrives.
+      (status === "running" && Object.hasOwn(brought, key) && !this.#somethingElseRuns());
     for (const question of [...this.history].reverse()) {
       if (question.run !== record.origin.runId) continue;
       const key = question.keys.find((one) => stands(one) && this.#asks.has(one));
