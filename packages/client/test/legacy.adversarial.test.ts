@@ -148,6 +148,26 @@ test("several questions that are open at once come to the person one at a time, 
   ]);
 });
 
+test("questions of calls that are open side by side come with the call on whose stream they came", async () => {
+  const both: (() => void)[] = [];
+  const server = await legacyServer(async (call) => {
+    // Neither asks before both are open.
+    await new Promise<void>((resolve) => {
+      both.push(resolve);
+      if (both.length === 2) for (const go of both) go();
+    });
+    const { name } = call.params as { readonly name: string };
+    const reply = await call.ask(name, "elicitation/create", confirmParams(`${name}?`));
+    call.result(`${name} ${JSON.stringify(toOthers(reply))}`);
+  });
+  const host = formHost(({ message }, { target }) => accept({ confirm: message === `${target}?` }));
+  const connected = await client(server, { host });
+  const outcomes = await Promise.all([connected.callTool("one"), connected.callTool("two")]);
+  const said = '{"action":"accept","content":{"confirm":true}}';
+  expect(outcomes.map(textOf)).toEqual([`one ${said}`, `two ${said}`]);
+  expect(host.shown.map(({ ask }) => ask.key)).toEqual(["confirm", "confirm"]);
+});
+
 test("a question that the server takes back goes from the screen, nothing is sent for it, and the next one is put", async () => {
   const server = await legacyServer(async (call) => {
     call.send({ id: "first", method: "elicitation/create", params: confirmParams("first?") });
