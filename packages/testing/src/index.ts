@@ -10,5 +10,12 @@ export type { MemoryStore, MemoryStoreOptions, StoreMethod } from "./memoryStore
 export { createMemoryStore } from "./memoryStore.ts";
 export type { SharedCase, SharedHarness, SharedPlace } from "./sharedSuite/fixtures.ts";
 export { sharedSuite } from "./sharedSuite.ts";
+export type {
+  PlayedSeed,
+  SeedViolation,
+  SimulateOptions,
+  SimulationReport,
+} from "./simulation/simulate.ts";
+export { simulate } from "./simulation/simulate.ts";
 export type { StoreCase, StoreHarness } from "./storeSuite/fixtures.ts";
 export { storeSuite } from "./storeSuite.ts";

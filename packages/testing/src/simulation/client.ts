@@ -38,7 +38,7 @@ export class Client {
   readonly transcript: string[] = [];
   readonly codes: string[] = [];
   readonly history: Question[] = [];
-  readonly texts = new Map<string, Set<string>>();
+  readonly texts: Map<string, Set<string>> = new Map();
   readonly #fleet: Fleet;
   readonly #draw: Draw;
   readonly #keyed: boolean;

@@ -41,7 +41,7 @@ const EVERYTHING_IS_OVER_MS = 40 * 24 * 60 * 60 * 1000;
 
 /** A fleet that repeats. */
 export class SimulatedFleet implements Fleet {
-  readonly world = new World(true);
+  readonly world: World = new World(true);
   readonly playedAloneBy = "npm run simulate -- --seeds 1 --seed ";
   readonly faults = ["crash", "crash", "pause", "storeFails", "clientGoes"] as const;
   readonly killsFirst = false;
