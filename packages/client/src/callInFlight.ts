@@ -87,7 +87,7 @@ export class CallInFlight {
   }
 
   /** What the host is told. `signal` is the question's own. */
-  context(signal: AbortSignal, target = this.target): AskContext {
+  context(signal: AbortSignal, target: string = this.target): AskContext {
     const { server, maxInputRounds } = this.#options;
     const { method } = this.request;
     return { server, method, target, round: this.#round, maxInputRounds, canWait: false, signal };

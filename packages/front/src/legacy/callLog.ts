@@ -30,7 +30,7 @@ const keptItems = 256;
 /** Items read at once. */
 const pageSize = 64;
 /** How long a log outlives its last item or extension. */
-export const logLifeMs = 60 * 60 * 1000;
+export const logLifeMs: number = 60 * 60 * 1000;
 
 /** An item, read. */
 export interface LoggedEvent {

@@ -6,7 +6,7 @@ import { initialize, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
-const folder = { name: "delete_folder", arguments: { path: "/tmp/x" } };
+const folder = { name: "delete_folder", arguments: { path: "notes" } };
 const minuteMs = 60_000;
 
 /** Moves the time on in steps, with room for what each one sets off. */

@@ -13,8 +13,27 @@ type Row = readonly [boolean, boolean, boolean, boolean];
 const yes = true;
 const no = false;
 
+/** A row of the table. */
+export type Feature =
+  | "batches"
+  | "versionHeader"
+  | "polledStreams"
+  | "structuredContent"
+  | "anyStructuredContent"
+  | "resourceLinks"
+  | "toolTitles"
+  | "elicitation"
+  | "elicitationModes"
+  | "elicitationIds"
+  | "titledChoices"
+  | "multipleChoices"
+  | "samplingTools"
+  | "samplingContentLists"
+  | "samplingContextNeeded"
+  | "argumentErrorsShown";
+
 // biome-ignore format: a table
-const features = {
+const features: Readonly<Record<Feature, Row>> = {
   //                      03-26 06-18 11-25 07-28
   // The transport.
   batches:               [yes,  no,   no,   no ], // JSON-RPC arrays
@@ -36,17 +55,42 @@ const features = {
   samplingContextNeeded: [no,   no,   yes,  yes], // includeContext only where sampling.context is declared
   // Errors.
   argumentErrorsShown:   [no,   no,   yes,  yes], // wrong tool arguments are a result with isError
-} as const satisfies Record<string, Row>;
+};
 
-/** A row of the table. */
-export type Feature = keyof typeof features;
+/** A kind of object with a row in the second table. */
+export type WireKind =
+  | "implementation"
+  | "serverCapabilities"
+  | "tool"
+  | "toolAnnotations"
+  | "prompt"
+  | "promptArgument"
+  | "resource"
+  | "resourceTemplate"
+  | "resourceContents"
+  | "annotations"
+  | "text"
+  | "media"
+  | "embeddedResource"
+  | "resourceLink"
+  | "promptMessage"
+  | "formSchema"
+  | "stringField"
+  | "numberField"
+  | "booleanField"
+  | "choiceField"
+  | "choicesField"
+  | "samplingParams"
+  | "samplingMessage"
+  | "toolUse"
+  | "toolResult";
 
 /**
  * The members of each object on the wire: those from 2025-03-26 on, those that 2025-06-18 added, those that 2025-11-25
  * added. Others are left out on legacy revisions. JSON Schemas of tools are the author's text and never cut.
  */
 // biome-ignore format: a table
-const members = {
+const members: Readonly<Record<WireKind, readonly [string, string, string]>> = {
   //                   2025-03-26                                         2025-06-18                     2025-11-25
   implementation:     ["name version",                                    "title",                       "icons description websiteUrl"],
   serverCapabilities: ["experimental logging completions prompts resources tools", "",                   ""],
@@ -73,10 +117,7 @@ const members = {
   samplingMessage:    ["role content",                                    "",                            "_meta"],
   toolUse:            ["", "",                                            "type id name input _meta"],
   toolResult:         ["", "",                                            "type toolUseId content structuredContent isError _meta"],
-} as const satisfies Record<string, readonly [string, string, string]>;
-
-/** A kind of object with a row in the second table. */
-export type WireKind = keyof typeof members;
+};
 
 /** One column of both tables. */
 export interface RevisionRules {
@@ -100,8 +141,8 @@ function column(revision: Revision): RevisionRules {
     ) as Readonly<Record<K, W>>;
   return {
     revision,
-    has: map(features as Readonly<Record<Feature, Row>>, (row) => row[at] === true),
-    members: map(members as Readonly<Record<WireKind, readonly string[]>>, known),
+    has: map(features, (row) => row[at] === true),
+    members: map(members, known),
   };
 }
 
