@@ -167,6 +167,15 @@ describe("a stream of a subscription", () => {
     expect(more).toEqual([]);
   });
 
+  test("says before its end what has changed until then", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a] = all.instances;
+    const { stream } = await listening(a.url, { toolsListChanged: true });
+    await a.runtime.tools.disable("greet");
+    await a.close();
+    expect(await stream.rest()).toMatchObject([toolsChanged(1), ended(1)]);
+  });
+
   test("leaves nothing behind when its client goes", async () => {
     const all = await cluster(watchedServer().server);
     const [a] = all.instances;

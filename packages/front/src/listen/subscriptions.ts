@@ -116,11 +116,12 @@ export class Subscriptions {
     this.#begin(exchange, member, id, expiresAt).begin(acknowledgedNotification(id, honoured));
   }
 
-  /** Ends all in order and takes no more. Idempotent. */
+  /** Tells what is gathered, ends all in order and takes no more. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#stopHearing();
     this.#cancelTelling?.();
+    this.#tell();
     for (const { subscription } of this.#audience.all()) subscription.end();
     this.#wheel.stop();
   }
