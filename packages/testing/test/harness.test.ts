@@ -43,7 +43,7 @@ function shop(rename: (step: string) => string = (step) => step): {
           properties: { orderId: { type: "string" } },
           required: ["orderId"],
         },
-        idempotency: { key: ({ orderId }: { orderId: string }) => orderId, scope: "tool" },
+        idempotency: { key: (args) => (args as { orderId: string }).orderId, scope: "tool" },
         handler: (args, ctx) => refund(args as { orderId: string }, ctx),
       }),
       tool({

@@ -53,7 +53,8 @@ export class HarnessTime {
       }
       this.clock.advance(paceMs);
       spentMs += paceMs;
-      paceMs = Math.min(paceMs * 1.5, MOST_PACE_MS);
+      // The runtime takes whole milliseconds only, in what it seals for example.
+      paceMs = Math.min(Math.round(paceMs * 1.5), MOST_PACE_MS);
     }
     return promise;
   }

@@ -102,7 +102,7 @@ function questionsOf(
     const given = (params ?? {}) as JsonObject;
     const said = given["message"] ?? sampleText(given);
     const question: Question = {
-      method: String(method),
+      method: typeof method === "string" ? method : "",
       message: typeof said === "string" ? said : undefined,
       url: typeof given["url"] === "string" ? given["url"] : undefined,
       params: given,
