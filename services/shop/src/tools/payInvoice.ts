@@ -51,7 +51,7 @@ export function payInvoice(payments: Payments, mail: Mail): ToolDefinition {
         paymentId === undefined ? undefined : payments.payment(paymentId),
       );
       if (payment?.orderId !== orderId) {
-        const text = `The payment for order ${orderId} is not there yet. Pay on the page that was shown, then call pay_invoice again.`;
+        const text = `The payment for order ${orderId} is not there yet. Call pay_invoice again to be shown the page once more.`;
         return ctx.nothingDone(said(text, invoice));
       }
 
