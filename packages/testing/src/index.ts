@@ -17,5 +17,7 @@ export type {
   SimulationReport,
 } from "./simulation/simulate.ts";
 export { simulate } from "./simulation/simulate.ts";
+export type { ServedWorld, SimulateServerOptions } from "./simulation/simulateServer.ts";
+export { simulateServer } from "./simulation/simulateServer.ts";
 export type { StoreCase, StoreHarness } from "./storeSuite/fixtures.ts";
 export { storeSuite } from "./storeSuite.ts";

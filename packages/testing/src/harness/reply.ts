@@ -95,6 +95,12 @@ export class Reply {
   }
 }
 
+/** What a client sends for a question on the wire, when the person's answer is `value`. */
+export function acceptedAs(request: JsonObject, value: JsonValue): JsonObject {
+  const question = questionsOf({ asked: request })["asked"];
+  return question === undefined ? { action: "accept" } : accepted(question, value);
+}
+
 function questionsOf(
   requests: Readonly<Record<string, JsonObject>>,
 ): Readonly<Record<string, Question>> {

@@ -17,8 +17,10 @@ import {
   type RunReply,
   type RunStore,
   type Runtime,
+  type ServerDefinition,
   tool,
 } from "@reprise/runtime";
+import { watchedServer } from "../harness/watchedServer.ts";
 import { execute } from "./execute.ts";
 import type { Program, ReadNode, StepNode } from "./program.ts";
 import { oneTurn, type Timing } from "./timing.ts";
@@ -78,8 +80,19 @@ export interface InstanceOptions {
   /** Whether the store's messages about stopped attempts arrive. Default: every one is lost. */
   readonly hears?: boolean;
   readonly sweeps: boolean;
+  /** An author's server in place of the program. */
+  readonly served?: ServedCall | undefined;
   /** The instance is dead, or taken for dead. */
   readonly onDown: (how: "crash" | "pause") => void;
+}
+
+/** A call of an author's tool. Its arguments are as `checkArgs` leaves them. */
+export interface ServedCall {
+  readonly server: ServerDefinition;
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** Of the call; a client that repeats it sends it again. */
+  readonly idempotencyKey: string;
 }
 
 const sealer = createStateSealer({
@@ -104,23 +117,12 @@ export class Instance implements Outside {
   #resumed: Promise<void> | undefined;
 
   constructor(options: InstanceOptions) {
-    const { name, program, keyed, time } = options;
+    const { name, program, time } = options;
     this.name = name;
     this.version = program.version;
     this.#options = options;
     this.#runtime = createRuntime({
-      server: defineServer({
-        name: "properties",
-        tools: [
-          tool({
-            name: toolName,
-            description: "executes a random program",
-            version: program.version,
-            ...(keyed ? { idempotency: { key: () => "the one order" } } : {}),
-            handler: (_args, ctx) => execute(program, this, ctx),
-          }),
-        ],
-      }),
+      server: options.served === undefined ? this.#programmed() : this.#watched(options.served),
       store: watchedStore(options.store, options.world, this, options.hears === true),
       ...(options.random === undefined ? {} : { random: options.random }),
       sealer,
@@ -137,6 +139,29 @@ export class Instance implements Outside {
     });
   }
 
+  #programmed(): ServerDefinition {
+    const { program, keyed } = this.#options;
+    return defineServer({
+      name: "properties",
+      tools: [
+        tool({
+          name: toolName,
+          description: "executes a random program",
+          version: program.version,
+          ...(keyed ? { idempotency: { key: () => "the one order" } } : {}),
+          handler: (_args, ctx) => execute(program, this, ctx),
+        }),
+      ],
+    });
+  }
+
+  /** Every function of a step or read is a call to the outside. */
+  #watched({ server }: ServedCall): ServerDefinition {
+    return watchedServer(server, (kind, name, work) =>
+      this.port(`${kind} ${name}`, false, async () => work()),
+    );
+  }
+
   get isUp(): boolean {
     return !this.#dead && this.#resumed === undefined;
   }
@@ -144,8 +169,9 @@ export class Instance implements Outside {
   /** Executes a request. The reply is "lost" when the instance goes down before it is there. */
   execute(call: Call, fault?: Fault): Promise<Reply> {
     this.#fault = fault === undefined ? undefined : { ...fault, at: this.#calls + fault.at };
-    const handler = this.#runtime.catalog.findTool(toolName);
-    if (handler === undefined) throw new Error("the tool is not there");
+    const { tool: name = toolName, args = {}, idempotencyKey } = this.#options.served ?? {};
+    const handler = this.#runtime.catalog.findTool(name);
+    if (handler === undefined) throw new Error(`the server has no tool "${name}"`);
     if (!this.isUp) return Promise.resolve({ kind: "lost" });
     let isGone = false;
     const listeners = new Set<() => void>();
@@ -161,14 +187,14 @@ export class Instance implements Outside {
       const request = {
         method: "tools/call" as const,
         handler,
-        target: toolName,
-        args: {},
-        params: { name: toolName, arguments: {} },
+        target: name,
+        args,
+        params: { name, arguments: args },
         caller: anonymous,
         client: { info: undefined, capabilities, protocolVersion: "2026-07-28" },
         requestState: call.requestState,
         inputResponses: call.inputResponses,
-        idempotencyKey: undefined,
+        idempotencyKey,
         logLevel: undefined,
         notifications: undefined,
         get isGone() {

@@ -131,7 +131,7 @@ export class SimulatedFleet implements Fleet {
     const isRepeatable = call.requestState !== undefined || this.#options.keyed;
     const copies = isRepeatable && this.#isTroubled(sending, 8) ? 2 : 1;
     if (copies > 1) this.#noteNetwork("doubles a request");
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let left = copies;
       for (let copy = 0; copy < copies; copy += 1) {
         const carried = this.#carry(sending, copy === 0 ? sending.fault : undefined);
@@ -139,7 +139,7 @@ export class SimulatedFleet implements Fleet {
           left -= 1;
           if (reply.kind !== "lost" || left === 0) resolve(reply);
           this.#onTheWay.delete(arrival);
-        });
+        }, reject);
         this.#onTheWay.add(arrival);
       }
     });
@@ -229,6 +229,7 @@ export class SimulatedFleet implements Fleet {
       random: () => this.#text(),
       hears: this.#draw.chance(70),
       sweeps,
+      served: this.#options.served,
       onDown: (how) => {
         isDead ||= how === "crash";
         if (isDead && this.#seesDeath) store.kill();
