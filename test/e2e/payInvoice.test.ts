@@ -9,7 +9,13 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { cards, fillIn, payByCard, send, visit } from "../support/cardPage.ts";
 import { unusedPorts } from "../support/cluster/ports.ts";
-import { type Answer, type Asked, connectOfficial, textOf } from "../support/officialClient.ts";
+import {
+  type Answer,
+  type Asked,
+  connectOfficial,
+  type ElicitationModes,
+  textOf,
+} from "../support/officialClient.ts";
 import { RawClient } from "../support/rawMcp.ts";
 import { startReprise } from "../support/repriseCommand.ts";
 import { type ShopProcess, startShop } from "../support/shopProcess.ts";
@@ -50,7 +56,7 @@ const modes = { form: {}, url: {} };
 async function call(
   orderId: string,
   answer: (ask: Asked) => Answer | Promise<Answer>,
-  elicitation: object = modes,
+  elicitation: ElicitationModes = modes,
 ) {
   const connected = await connectOfficial(shop.url, answer, "payer", elicitation);
   onTestFinished(() => connected.close());
@@ -117,7 +123,7 @@ describe("the official client", () => {
   test("pays on the page and gets text and structured content of what the payment service has", async () => {
     const { result, asked } = await call("1002", async (ask) => {
       await payByCard(urlOf(ask));
-      return "accept";
+      return "accept" as const;
     });
     expect(asked.map(({ message }) => message)).toEqual([
       "Pay €7.90 for the delivery of order 1002 on the payment service's page.",

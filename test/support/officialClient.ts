@@ -37,7 +37,7 @@ export function textOf(result: { readonly content: readonly object[] }): string 
 }
 
 /** Ways of asking that a client may declare. */
-export type ElicitationModes = { readonly form?: object; readonly url?: object };
+export type ElicitationModes = Partial<Record<"form" | "url", Record<string, never>>>;
 
 /** Connects to `url`. Declares forms, unless `elicitation` says otherwise. */
 export async function connectOfficial(

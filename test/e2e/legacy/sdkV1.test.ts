@@ -113,7 +113,7 @@ test("pay_invoice is finished by the card page, which is told to the client, whi
       ids.push(params["elicitationId"]);
       // The person says so before the page is done: the call waits for it.
       void payByCard(String(params["url"]));
-      return "accept";
+      return "accept" as const;
     },
     { form: {}, url: {} },
   );
