@@ -89,7 +89,7 @@ describe("a client that listens at one process", () => {
     await expect.poll(() => heard, soon).toEqual(["tools", "price://lamp", "tools"]);
     await subscription.close();
     expect(await subscription.closed).toBe("local");
-    await there.process.stop();
+    expect((await there.process.stop()).code).toBe(0);
   });
 
   test("is told in order when that process stops, and goes on at another one", async () => {

@@ -6,6 +6,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { isLoopbackName } from "./admission.ts";
 import { createFront } from "./front.ts";
 import type { FrontOptions } from "./options.ts";
+import { closeSilentConnections } from "./silentConnections.ts";
 
 /** Options of `createHttpServer`. */
 export interface HttpServerOptions extends FrontOptions {
@@ -53,6 +54,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       ? {}
       : { trustProxy: typeof trustProxy === "boolean" ? trustProxy : [...trustProxy] }),
   });
+  closeSilentConnections(app);
   app.register(createFront(options));
   return app;
 }

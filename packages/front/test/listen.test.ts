@@ -1,4 +1,6 @@
 /** subscriptions/listen on two fronts over one store: what clients of 2026-07-28 hear of, and how their streams end. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { defineServer, prompt, type ServerDefinition, tool } from "@reprise/runtime";
 import { describe, expect, test } from "vitest";
 import { cluster } from "./legacy/support/instances.ts";
@@ -165,6 +167,17 @@ describe("a stream of a subscription", () => {
     const [last, ...more] = await stream.rest();
     expect(last).toMatchObject(ended(9));
     expect(more).toEqual([]);
+  });
+
+  test("and a connection that was opened ahead of time keep no server from stopping", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a] = all.instances;
+    await listening(a.url, { toolsListChanged: true });
+    const ahead = connect(Number(new URL(a.url).port), "127.0.0.1");
+    await once(ahead, "connect");
+    const closed = once(ahead, "close");
+    await a.close();
+    await closed;
   });
 
   test("says before its end what has changed until then", async () => {
