@@ -1,5 +1,5 @@
 /**
- * The server under test on many instances: three fronts behind nginx, round robin, and two workers over one Redis.
+ * The server under test on many instances: fronts behind nginx, round robin, and two workers over one Redis.
  *
  * Used by runCluster.ts. It hears what nginx says of the fronts and notes every death that nobody asked for.
  */
@@ -31,11 +31,14 @@ export interface ClusterTarget {
 /** A dead worker's call is made again this long, and 5 s, after its last sign of life. */
 const leaseMs = 2000;
 
+/** What a client that polls is to see within the suite's patience. */
+const pollAfterMs = 1500;
+
 /** What nginx says when it has not sent a request: it goes to the next front. */
 const neverSent = "while connecting to upstream";
 
 /** Starts it; a failed start leaves nothing behind. */
-export async function startClusterTarget(): Promise<ClusterTarget> {
+export async function startClusterTarget(fronts: number): Promise<ClusterTarget> {
   const dataDir = await mkdtemp(join(tmpdir(), "reprise-conformance-cluster-"));
   const roles = await bundleRoles("test/conformance/role/main.ts");
   const removeFiles = async (): Promise<void> => {
@@ -47,11 +50,11 @@ export async function startClusterTarget(): Promise<ClusterTarget> {
   try {
     const cluster = await startCluster({
       dataDir,
-      fronts: 3,
+      fronts,
       workers: 2,
       front: roles.front,
       worker: roles.worker,
-      settings: { REPRISE_LEASE_MS: String(leaseMs) },
+      settings: { REPRISE_LEASE_MS: String(leaseMs), REPRISE_POLL_AFTER_MS: String(pollAfterMs) },
       onDeath: (member, how) => deaths.push(`${member.name} (${how})\n${member.printed()}`),
       onLine(member, line) {
         const origin = / upstream: "(http:\/\/[^/"]+)/.exec(line)?.[1];
