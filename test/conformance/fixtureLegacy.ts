@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ToolDefinition, tool } from "reprise";
+import * as z from "zod";
 
 /** Longer than it takes until the server closes the call's stream, and shorter than until it does so a second time. */
 const reconnectionMs = 3_500;
@@ -23,14 +24,10 @@ const logging = tool({
 const sampling = tool({
   name: "test_sampling",
   description: "Has the client's model answer a prompt",
-  input: {
-    type: "object",
-    properties: { prompt: { type: "string" } },
-    required: ["prompt"],
-  },
+  input: z.object({ prompt: z.string() }),
   async handler({ prompt }, ctx) {
     const answer = await ctx.sample({
-      messages: [{ role: "user", content: { type: "text", text: String(prompt) } }],
+      messages: [{ role: "user", content: { type: "text", text: prompt } }],
       maxTokens: 100,
     });
     return `LLM response: ${answer.text}`;
@@ -40,13 +37,9 @@ const sampling = tool({
 const elicitation = tool({
   name: "test_elicitation",
   description: "Asks for a name and an address",
-  input: {
-    type: "object",
-    properties: { message: { type: "string" } },
-    required: ["message"],
-  },
+  input: z.object({ message: z.string() }),
   async handler({ message }, ctx) {
-    const reply = await ctx.elicit(String(message), {
+    const reply = await ctx.elicit(message, {
       type: "object",
       properties: {
         username: { type: "string", description: "User's response" },
