@@ -9,7 +9,7 @@
  *    given once is never given again for that key, also not after the record was removed or has expired.
  * S3 Numbers of a log's items grow by one and never repeat while the log lives, also after old items were dropped.
  * S4 Everything expires. A later write never shortens a log's life; a record lives as long as its last write says.
- * S5 A notice is a hint: it may be lost, and whoever must not miss what it speaks of looks again by itself.
+ * S5 A notice is a hint: it may be lost, or heard by who began to listen just after it, and whoever must not miss what it speaks of looks again by itself.
  * S6 What is at or after its `expiresAt` is not there, whether or not it has been deleted.
  */
 import type { JsonValue } from "@reprise/journal";
