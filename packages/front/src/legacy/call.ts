@@ -220,6 +220,8 @@ export class LegacyCall implements Ticked, RoundHost {
 
   send(messages: readonly string[]): void {
     for (const message of messages) this.#log.push("message", message);
+    // A stream that opened while the front stops would keep it from stopping; its client goes on elsewhere.
+    if (this.#ports.presence.isClosed) void this.#log.flushed().then(() => this.release());
   }
 
   async respond(status: number, body: string, outcome: string): Promise<void> {

@@ -29,13 +29,12 @@ export interface EventSink {
 
 /** A stream over an HTTP response. */
 export class EventStream implements EventSink {
-  /** Told once when the stream is over, whoever ended it. */
-  onClose: (() => void) | undefined;
   writtenAt: number;
   readonly #raw: FastifyReply["raw"];
   readonly #metrics: FrontMetrics;
   readonly #monotonic: () => number;
   #isOpen = true;
+  #onClose: (() => void) | undefined;
 
   /** Takes the response over and sends its headers. */
   constructor(reply: FastifyReply, metrics: FrontMetrics, monotonic: () => number) {
@@ -53,6 +52,12 @@ export class EventStream implements EventSink {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** Told once when the stream is over, whoever ended it: at once if it is already, for its client may go while it opens. */
+  set onClose(listener: (() => void) | undefined) {
+    if (this.#isOpen) this.#onClose = listener;
+    else listener?.();
   }
 
   write(id: string | undefined, data: string): void {
@@ -88,8 +93,8 @@ export class EventStream implements EventSink {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#metrics.streamsChanged(-1);
-    const { onClose } = this;
-    this.onClose = undefined;
+    const onClose = this.#onClose;
+    this.#onClose = undefined;
     onClose?.();
   };
 }

@@ -41,8 +41,16 @@ export class Presence implements Ticked {
     this.#ports = ports;
   }
 
-  /** Resolves once others see that this front lives. Rejects when the store can't be reached. */
+  /** Whether this front stops: what it still holds, others may take. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Resolves once others see that this front lives, unless it stops. Rejects when the store can't be reached. */
   ensure(): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    // Also for a young lease: the wheel forgot this front if it held nothing for a moment, and nobody would renew.
+    this.#ports.wheel.add(this);
     return this.#age() < this.#ports.leaseMs / 2 ? undefined : this.#renew();
   }
 
@@ -71,7 +79,6 @@ export class Presence implements Ticked {
   }
 
   #renew(): Promise<void> {
-    this.#ports.wheel.add(this);
     this.#renewing ??= this.#write().finally(() => {
       this.#renewing = undefined;
     });

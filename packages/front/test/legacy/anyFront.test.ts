@@ -73,6 +73,24 @@ test("the lines before a question run once, however long the person thinks", asy
   expect(events).toEqual(["asks", "deleted"]);
 });
 
+test("a front that had nothing to hold for a moment keeps the call that comes next, however long it waits", async () => {
+  const { server, events } = watchedServer();
+  const all = await cluster(server);
+  const [a, b] = all.instances;
+  const session = await initialize(b.url);
+  const confirmed = async (waitMs: number): Promise<void> => {
+    const stream = streamOf(await session.request(a.url, "tools/call", folder));
+    const ask = await stream.message();
+    await pass(all, waitMs, 1_000);
+    expect(await session.answer(b.url, ask.id, yes)).toBe(202);
+    expect(await stream.rest()).toMatchObject([{ result: { content: [{ text: "Deleted." }] } }]);
+  };
+  await confirmed(0);
+  await pass(all, 2_000, 250);
+  await confirmed(minuteMs);
+  expect(events).toEqual(["asks", "deleted", "asks", "deleted"]);
+});
+
 test("the wire of a confirm is that of its golden file, byte for byte but for ids", async () => {
   const [a, b] = (await cluster(watchedServer().server)).instances;
   const session = await initialize(a.url);

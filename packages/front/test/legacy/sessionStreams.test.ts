@@ -78,6 +78,43 @@ describe("a session's GET stream", () => {
     expect((await older.message()).method).toBe("notifications/tools/list_changed");
   });
 
+  test("is not kept for a client that goes while it opens: the other one goes on speaking", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a] = all.instances;
+    const session = await initialize(a.url);
+    const older = streamOf(await session.listen(a.url));
+    const { put } = a.shared;
+    let answer = (): void => undefined;
+    // The store answers only when the client is gone.
+    const isRecorded = new Promise<void>((resolve) => {
+      a.shared.put = async (...args) => {
+        const revision = await put(...args);
+        a.shared.put = put;
+        const answered = new Promise<void>((go) => {
+          answer = go;
+        });
+        resolve();
+        await answered;
+        return revision;
+      };
+    });
+    const going = new AbortController();
+    const headers = { "mcp-session-id": session.id, accept: "text/event-stream" };
+    const isOver = a.nextResponseOver();
+    const gone = fetch(a.url, { headers, signal: going.signal }).catch(() => undefined);
+    await isRecorded;
+    going.abort();
+    await Promise.all([gone, isOver]);
+    answer();
+    const heard = older.message();
+    await expect
+      .poll(async () => {
+        await switchTool(a);
+        return Promise.race([heard, new Promise((resolve) => setImmediate(resolve, undefined))]);
+      })
+      .toMatchObject({ method: "notifications/tools/list_changed" });
+  });
+
   test("closes when its front stops in order, so that the front can", async () => {
     const [a] = (await cluster(watchedServer().server)).instances;
     const session = await initialize(a.url);

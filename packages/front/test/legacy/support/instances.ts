@@ -22,6 +22,10 @@ type FrontOptions = Parameters<typeof listen>[0];
 export interface Instance {
   readonly url: string;
   readonly runtime: Runtime;
+  /** What it shares with the others, as it uses it: a test may put its own functions in. */
+  readonly shared: { -readonly [Name in keyof SharedRecords]: SharedRecords[Name] };
+  /** Resolves when the response to the next request is over, answered or not. */
+  nextResponseOver(): Promise<void>;
   /** Ends it like SIGKILL. */
   die(): void;
   /** Stops it in order. */
@@ -51,10 +55,11 @@ export async function cluster(
   const begin = async (own: typeof store): Promise<Instance> => {
     const life = { isOver: false };
     const time = mortalClock(clock, life);
+    const shared = mortalRecords(own.shared, life);
     const runtime = createRuntime({
       server,
       store: own,
-      shared: mortalRecords(own.shared, life),
+      shared,
       sealer: createStateSealer({ keys: keysFromSecrets(secret) }),
       clock: time,
       requestStateLifetime,
@@ -72,7 +77,16 @@ export async function cluster(
     onTestFinished(() => {
       if (!life.isOver) die();
     });
-    return { url: front.url, runtime, die, close: () => front.close() };
+    return {
+      ...{ url: front.url, runtime, shared, die },
+      nextResponseOver: () =>
+        new Promise((resolve) => {
+          front.app.server.once("request", (_request, response) => {
+            response.once("close", resolve);
+          });
+        }),
+      close: () => front.close(),
+    };
   };
   const instances = [await begin(store), await begin(store.another())] as const;
   return { clock, instances, shared: store.shared, another: () => begin(store.another()) };
