@@ -1,13 +1,17 @@
 /**
- * Connections that were opened and never used: browsers and clients open them ahead of time.
+ * Connections without a request, which would keep a server from stopping until their clients go.
  *
- * Node takes them neither for idle nor for busy, so a server with one of them would not stop before its client goes.
+ * Some were opened and never used: browsers and clients open them ahead of time, and Node takes them neither for idle nor for
+ * busy. Others fall idle when their last response ends, after Node has looked for idle ones: it looks once.
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 
 /** A request that is on its way when the server stops is still read and answered. */
 const graceMs = 500;
+
+/** How often idle connections are looked for while the server stops. */
+const lookMs = 50;
 
 /** Closes such connections when the instance stops. */
 export function closeSilentConnections(app: FastifyInstance): void {
@@ -29,6 +33,8 @@ export function closeSilentConnections(app: FastifyInstance): void {
       isOver = true;
       for (const socket of silent) socket.destroy();
     }, graceMs).unref();
+    const looking = setInterval(() => app.server.closeIdleConnections(), lookMs).unref();
+    app.server.once("close", () => clearInterval(looking));
     done();
   });
 }

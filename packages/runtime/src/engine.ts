@@ -263,9 +263,10 @@ class Engine implements Runtime, Executor {
 
   async cancel(runId: string, options: CancelOptions = {}): Promise<CancelOutcome> {
     const { store, resting } = this.#deps;
-    if (store === undefined) return { kind: "unknown" };
-    const outcome = await cancelRun(store, runId, options);
-    if (outcome.kind === "cancelled") resting.drop(runId);
+    const outcome: CancelOutcome =
+      store === undefined ? { kind: "unknown" } : await cancelRun(store, runId, options);
+    // Also where there is no record: a handler that rests may be a repeatable one's. Who else resumed it would be replayed.
+    resting.drop(runId);
     return outcome;
   }
 

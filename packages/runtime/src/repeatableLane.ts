@@ -32,7 +32,7 @@ export async function executeRepeatable(
 ): Promise<RunReply> {
   const handler = runnable(request);
   const round = opened?.round ?? 0;
-  const runId = lazy(() => opened?.run ?? deps.random());
+  const runId = lazy(() => opened?.run ?? request.runId ?? deps.random());
   const seed = lazy(() => opened?.seed ?? deps.random());
   const startedAt = opened?.startedAt ?? deps.clock.now();
   const start: AttemptStart = {
@@ -131,6 +131,8 @@ export async function executeRepeatable(
         deps.tokens.bindingOf(request),
         answerBeforeMs,
       );
+      // Cancelled since: nobody goes on with it.
+      if (attempt.isResting && request.cancelled?.aborted === true) attempt.abandon();
       if (attempt.isResting) {
         const entryCount = attempt.entries.length;
         deps.resting.keep(runId(), attempt, round + 1, entryCount, answerBeforeMs);

@@ -131,8 +131,7 @@ export interface RunRequest {
   readonly logLevel: LogLevel | undefined;
   readonly notifications: NotificationSink | undefined;
   /**
-   * The id of the run, if it makes a record and has no key: drawn by the carrier, at least 128 random bits, of `A-Z a-z 0-9 _ -`.
-   * Without a record (repeatable handlers, `store: "none"`) it means nothing. Default: drawn.
+   * The id of the run, if it has no key: drawn by the carrier, at least 128 random bits, of `A-Z a-z 0-9 _ -`. Default: drawn.
    */
   readonly runId?: string | undefined;
   /**

@@ -36,10 +36,10 @@ export async function deliver(
   const written = await write(session, callId, String(response.id), response, ports);
   if (written === undefined) return;
   const { owner } = written;
-  const call = ports.calls.get(callId);
-  if (call !== undefined && owner === ports.me) await call.look();
-  else if (await ports.presence.isAlive(owner)) ports.tell(owner, callId);
-  else await takeOver(session, caller, callId, ports);
+  const { calls, presence, me } = ports;
+  if (owner !== me && (await presence.isAlive(owner))) return ports.tell(owner, callId);
+  const own = owner === me ? calls.get(callId) : undefined;
+  await (own ?? (await takeOver(session, caller, callId, ports)))?.look();
 }
 
 /** Writes the answer. Undefined when there is nothing that it answers. */

@@ -26,6 +26,8 @@ export interface CallPorts {
   readonly commitAfterMs: number;
   /** The calls that this front drives, by id. */
   readonly calls: Map<string, LegacyCall>;
+  /** Take-overs by this front that are under way, by id of the call. */
+  readonly takeOvers: Map<string, Promise<LegacyCall | undefined>>;
   /** Tells another front to look at a call. */
   readonly tell: (front: string, callId: string) => void;
   /** Ends a run, whoever executes it. */

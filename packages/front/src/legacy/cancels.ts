@@ -37,9 +37,9 @@ export async function cancelCall(
     if (written === undefined) continue;
     // Not left to the owner: what runs must stop within a second, wherever it runs.
     ports.cancelRun(record.runId, caller.principal, reason);
-    if (record.owner === me) await calls.get(callId)?.look();
-    else if (await presence.isAlive(record.owner)) ports.tell(record.owner, callId);
-    else await takeOver(session, caller, callId, ports);
+    const { owner } = record;
+    if (owner !== me && (await presence.isAlive(owner))) return ports.tell(owner, callId);
+    await (await takeOver(session, caller, callId, ports))?.look();
     return;
   }
 }

@@ -77,6 +77,7 @@ export function assembleLane(
   const ports: CallPorts = {
     ...{ runtime, shared, clock, wheel, presence, me, config, heartbeatMs, commitAfterMs },
     ...{ calls, failed },
+    takeOvers: new Map(),
     limits: new CallerLimits(config),
     tell: (to, callId) => {
       if (to !== me) notices.look(to, callId);

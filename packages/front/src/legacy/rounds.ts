@@ -56,7 +56,7 @@ export class Rounds {
     this.#ports = ports;
   }
 
-  /** Whether an attempt runs. */
+  /** Whether a round runs: from its request to its response, or to the record of its questions. */
   get isExecuting(): boolean {
     return this.#isExecuting;
   }
@@ -115,10 +115,8 @@ export class Rounds {
     try {
       const request = runRequestOf(this.#work, host.session, round, host);
       const reply = await this.#ports.runtime.execute(request);
-      this.#isExecuting = false;
       if (!host.isOver) await this.#settle(reply);
     } catch (error) {
-      this.#isExecuting = false;
       if (!isRepriseError(error)) this.#ports.failed(error);
       if (!host.isOver) await this.#refuse(error).catch(this.#ports.failed);
     }
@@ -144,9 +142,19 @@ export class Rounds {
     const known = isRepriseError(error)
       ? error
       : new RepriseError("INTERNAL", "The server failed to answer.", { cause: error });
+    if (this.#isHandedOver(known)) {
+      this.#host.drop();
+      return Promise.resolve();
+    }
     const { requestId, method } = this.#work;
     const { status, body } = legacyErrorResponse(known, requestId, method);
     return this.#host.respond(status, body, known.code);
+  }
+
+  /** What a front that stops can't end, the one goes on with that its client comes back to: no outcome at all. */
+  #isHandedOver({ code }: RepriseError): boolean {
+    const isGivenBack = code === "BUSY" || code === "INTERRUPTED";
+    return isGivenBack && this.#ports.presence.isClosed && this.#host.hold.record !== undefined;
   }
 
   async #ask(reply: Extract<RunReply, { kind: "input_required" }>): Promise<void> {
@@ -174,6 +182,8 @@ export class Rounds {
     this.#given = none;
     this.#unsent = none;
     host.send(plan.messages);
+    // Not before: an answer that was looked at in between would have gone to the round before.
+    this.#isExecuting = false;
     this.answersCame(plan.refused);
   }
 

@@ -1,14 +1,22 @@
 /**
  * Calls of a dead front: whoever gets their answer or their GET drives them on.
  *
- * O1 Only a call whose owner gave no sign of life for its lease is taken; two who try at once, one succeeds.
+ * O1 Only a call whose owner gave no sign of life for its lease is taken; two who try at once, one succeeds, and within a
+ *    front both have it then.
  * O2 The run is joined or executed again under the same id, never begun beside itself: that is the runtime's promise.
- * O3 What the client was sent already is not sent again: the log says what that was.
+ * O3 A take-over that fails half way leaves a call that the next one takes; one that can't go on ends with the error.
+ * O4 What the client was sent already is not sent again: the log says what that was.
  */
-import { isJsonObject, type JsonValue, readProgressToken } from "@reprise/protocol";
+import { isRepriseError, type RepriseError } from "@reprise/errors";
+import {
+  isJsonObject,
+  type JsonValue,
+  legacyErrorResponse,
+  readProgressToken,
+} from "@reprise/protocol";
 import type { Caller } from "@reprise/runtime";
 import { LegacyCall, type LoggedCall } from "./call.ts";
-import { readEvents } from "./callLog.ts";
+import { CallLog, readEvents } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
 import {
   type CallRecord,
@@ -18,6 +26,7 @@ import {
   recordExpiry,
   takenOver,
 } from "./callRecord.ts";
+import { unanswered, withdrawals } from "./openAsks.ts";
 import { SessionRecords } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
 import { checkedArgs, findTarget } from "./target.ts";
@@ -26,18 +35,34 @@ import { checkedArgs, findTarget } from "./target.ts";
  * Takes a call over if its owner died. Gives the call if this front drives it then; undefined when another front does, or
  * the call has ended.
  */
-export async function takeOver(
+export function takeOver(
   session: LegacySession,
   caller: Caller,
   callId: string,
   ports: CallPorts,
 ): Promise<LegacyCall | undefined> {
-  const { shared, presence, me } = ports;
+  const { takeOvers } = ports;
+  const begun = takeOvers.get(callId);
+  if (begun !== undefined) return begun;
+  const taking = take(session, caller, callId, ports).finally(() => takeOvers.delete(callId));
+  takeOvers.set(callId, taking);
+  return taking;
+}
+
+async function take(
+  session: LegacySession,
+  caller: Caller,
+  callId: string,
+  ports: CallPorts,
+): Promise<LegacyCall | undefined> {
+  const { shared, presence, calls, me } = ports;
   const found = await shared.get(callKey(callId));
   const record = found === undefined ? undefined : readCallRecord(found);
   if (found === undefined || record === undefined) return undefined;
-  if (record.owner === me) return ports.calls.get(callId);
-  if (await presence.isAlive(record.owner)) return undefined;
+  const here = calls.get(callId);
+  if (record.owner === me && here !== undefined) return here;
+  // A record of this front without its call is of a take-over that failed half way: it is taken once more.
+  if (record.owner !== me && (await presence.isAlive(record.owner))) return undefined;
   await presence.ensure();
   const next = takenOver(record, me);
   const expiresAt = recordExpiry(next, session.expiresAt);
@@ -49,11 +74,41 @@ export async function takeOver(
     await shared.remove(callKey(callId), revision);
     return undefined;
   }
-  const call = await callOf(session, caller, callId, next, ports);
+  let call: LegacyCall;
+  try {
+    call = await callOf(session, caller, callId, next, ports);
+  } catch (error) {
+    if (!isRepriseError(error) || error.spec.retryable) throw error;
+    await end(session, callId, next, revision, error, ports);
+    return undefined;
+  }
+  // One that this front had before its lease was over knows nothing of what came since.
+  calls.get(callId)?.drop();
   // A former owner that was only paused lets go at once.
   ports.tell(record.owner, callId);
   call.resume(next, revision, logged);
+  // An answer may have come since the record was read.
+  await call.look();
   return call;
+}
+
+/** Ends a call that can't go on here: its tool is gone, or takes other arguments now. Else it would wait for ever. */
+async function end(
+  session: LegacySession,
+  callId: string,
+  record: CallRecord,
+  revision: string,
+  error: RepriseError,
+  ports: CallPorts,
+): Promise<void> {
+  const log = new CallLog(callId, session.revision, ports);
+  log.release();
+  for (const message of withdrawals(unanswered(record.asks), error.message)) {
+    log.push("message", message);
+  }
+  log.push("response", legacyErrorResponse(error, record.requestId, record.method).body);
+  await log.flushed();
+  await ports.shared.remove(callKey(callId), revision);
 }
 
 async function callOf(
