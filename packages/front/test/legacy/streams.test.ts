@@ -1,4 +1,5 @@
 /** Streams of calls: events with ids, read on from anywhere; calls whose front died; cancelled calls. */
+import { defineServer, tool } from "@reprise/runtime";
 import { describe, expect, test } from "vitest";
 import { type Cluster, cluster } from "./support/instances.ts";
 import {
@@ -113,6 +114,43 @@ describe("a call's stream", () => {
     const rest = streamOf(await session.listen(a.url, ask.id));
     expect(await rest.rest()).toMatchObject([{ result: { content: [{ text: "Deleted." }] } }]);
   });
+
+  test.each([0, 1])(
+    "gives a client that missed more than is kept the newest of it, and the result, at front %i",
+    async (place) => {
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const chatty = tool({
+        name: "chatty",
+        description: "Tells every step",
+        async handler(_args, ctx) {
+          ctx.progress(1);
+          await released;
+          for (let step = 2; step <= 400; step++) ctx.progress(step);
+          return "Told.";
+        },
+      });
+      const server = defineServer({ name: "chatter", version: "1.0.0", tools: [chatty] });
+      const all = await cluster(server);
+      const [a] = all.instances;
+      const other = all.instances[place] ?? a;
+      const session = await initialize(a.url);
+      const call = { name: "chatty", _meta: { progressToken: 1 } };
+      const stream = streamOf(await session.request(a.url, "tools/call", call));
+      const first = await untilMessage(stream);
+      await stream.leave();
+      release();
+      await pass(all, 2_000);
+      const again = streamOf(await session.listen(other.url, first.id));
+      await pass(all, 2_000);
+      const missed = await again.rest();
+      expect(missed).toHaveLength(256);
+      expect(missed[0]?.params).toMatchObject({ progress: 146 });
+      expect(missed.at(-1)?.result).toMatchObject({ content: [{ text: "Told." }] });
+    },
+  );
 
   test("is kept alive by comments, and a client that goes away ends nothing", async () => {
     const { server, entered, release, events } = watchedServer();
