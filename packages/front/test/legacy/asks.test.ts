@@ -165,3 +165,25 @@ describe("a client that can't or won't", () => {
     expect(await session.answer(a.url, ask.id, yes)).toBe(202);
   });
 });
+
+test("a batch of 2025-03-26 that asks is one stream: questions, every result, and the end", async () => {
+  const [a, b] = (await cluster(watchedServer().server)).instances;
+  const session = await initialize(a.url, "2025-03-26", { sampling: {} });
+  const call = (id: number) => ({
+    ...{ jsonrpc: "2.0", id, method: "tools/call", params: { name: "sample" } },
+  });
+  const stream = streamOf(
+    await session.send(a.url, [call(1), { jsonrpc: "2.0", id: 2, method: "ping" }, call(3)]),
+  );
+  const got = [await stream.message(), await stream.message(), await stream.message()];
+  const asks = got.filter(({ method }) => method === "sampling/createMessage");
+  expect(asks).toHaveLength(2);
+  expect(got).toContainEqual({ jsonrpc: "2.0", id: 2, result: {} });
+  const model = { role: "assistant", content: { type: "text", text: "4" }, model: "m" };
+  // Answers come as a batch too, to another front.
+  const answers = asks.map(({ id }) => ({ jsonrpc: "2.0", id, result: model }));
+  expect((await session.send(b.url, answers)).status).toBe(202);
+  const results = await stream.rest();
+  expect(results.map(({ id }) => id).sort()).toEqual([1, 3]);
+  for (const { result } of results) expect(result).toMatchObject({ content: [{ text: "4" }] });
+});
