@@ -184,6 +184,6 @@ test("a batch of 2025-03-26 that asks is one stream: questions, every result, an
   const answers = asks.map(({ id }) => ({ jsonrpc: "2.0", id, result: model }));
   expect((await session.send(b.url, answers)).status).toBe(202);
   const results = await stream.rest();
-  expect(results.map(({ id }) => id).sort()).toEqual([1, 3]);
+  expect(new Set(results.map(({ id }) => id))).toEqual(new Set([1, 3]));
   for (const { result } of results) expect(result).toMatchObject({ content: [{ text: "4" }] });
 });
