@@ -7,16 +7,13 @@
  */
 import { RepriseError } from "@reprise/errors";
 import {
-  checkNameHeader,
   checkParamHeaders,
   completeResult,
   type Headers,
   inputRequiredResult,
-  isJsonObject,
   type JsonObject,
   type ModernRequest,
   metaKeys,
-  missingNeeds,
   type ResultEnding,
 } from "@reprise/protocol";
 import type {
@@ -32,6 +29,7 @@ import type {
 import type { ScopeRule } from "./auth/scopes.ts";
 import type { Exchange } from "./exchange.ts";
 import type { StreamSettings } from "./notificationStream.ts";
+import { checkNeeds, findTarget, type Target } from "./target.ts";
 
 /** What runs need of the front. */
 export interface RunSettings {
@@ -47,13 +45,6 @@ export interface RunSettings {
   readonly failed: (error: unknown) => void;
 }
 
-/** What is to be run, found in the catalog. */
-interface Target {
-  readonly handler: CompiledHandler;
-  readonly name: string;
-  readonly rawArgs: JsonObject | undefined;
-}
-
 /** Runs a request and ends its exchange. */
 export function run(
   method: RunMethod,
@@ -63,18 +54,13 @@ export function run(
   exchange: Exchange,
   settings: RunSettings,
 ): void {
-  const target = findTarget(method, request.params, headers, settings);
+  const target = findTarget(method, request.params, settings.runtime.catalog, headers);
   const { handler } = target;
   if (handler.scopes.length > 0) settings.scopes?.check(caller, handler.scopes, exchange);
   if (handler.headerParams.length > 0) {
     checkParamHeaders(headers, handler.headerParams, target.rawArgs);
   }
-  const missing = missingNeeds(handler.needs, request.meta.clientCapabilities);
-  if (missing !== undefined) {
-    throw new RepriseError("MISSING_CAPABILITY", "The client lacks a capability that this needs.", {
-      data: { requiredCapabilities: missing },
-    });
-  }
+  checkNeeds(handler, request.meta.clientCapabilities);
   const checked = handler.checkArgs(target.rawArgs);
   if (checked instanceof Promise) {
     checked
@@ -136,7 +122,7 @@ class FrontRunRequest implements RunRequest {
     const { meta, params } = request;
     this.method = method;
     this.handler = target.handler;
-    this.target = target.name;
+    this.target = target.target;
     this.args = args;
     this.params = params;
     this.caller = caller;
@@ -160,36 +146,6 @@ class FrontRunRequest implements RunRequest {
   onGone(listener: () => void): () => void {
     return this.#exchange.onGone(listener);
   }
-}
-
-function findTarget(
-  method: RunMethod,
-  params: JsonObject,
-  headers: Headers,
-  settings: RunSettings,
-): Target {
-  const { catalog } = settings.runtime;
-  if (method === "resources/read") {
-    const { uri } = params;
-    if (typeof uri !== "string") throw invalid("uri must be a string");
-    checkNameHeader(headers, uri);
-    const found = catalog.findResource(uri);
-    if (found === undefined) {
-      throw new RepriseError("UNKNOWN_TARGET", "There is no such resource.", { data: { uri } });
-    }
-    return { handler: found.handler, name: uri, rawArgs: found.args };
-  }
-  const { name } = params;
-  if (typeof name !== "string") throw invalid("name must be a string");
-  checkNameHeader(headers, name);
-  const rawArgs = params["arguments"];
-  if (rawArgs !== undefined && !isJsonObject(rawArgs)) throw invalid("arguments must be an object");
-  const handler = method === "tools/call" ? catalog.findTool(name) : catalog.findPrompt(name);
-  if (handler === undefined) {
-    const kind = method === "tools/call" ? "tool" : "prompt";
-    throw new RepriseError("UNKNOWN_TARGET", `There is no ${kind} named ${name.slice(0, 128)}.`);
-  }
-  return { handler, name, rawArgs };
 }
 
 /** A model can mend its arguments, so it gets to see what is wrong with them (MCP 2026-07-28, tools, "Error Handling"). */
@@ -255,8 +211,4 @@ function render(
 function fail(error: unknown, exchange: Exchange, settings: RunSettings): void {
   settings.failed(error);
   exchange.error(error);
-}
-
-function invalid(rule: string): RepriseError {
-  return new RepriseError("INVALID_PARAMS", `${rule}.`);
 }

@@ -11,6 +11,7 @@ import {
   refuseArguments,
 } from "@reprise/protocol";
 import type { Caller, RunMethod } from "@reprise/runtime";
+import { checkNeeds, findTarget } from "../target.ts";
 import { LegacyCall } from "./call.ts";
 import { callIdOf } from "./callId.ts";
 import type { CallPorts } from "./callPorts.ts";
@@ -18,7 +19,6 @@ import { type MethodPorts, type ServedRevision, serveRevision } from "./methods.
 import { giveError, giveResult, type RequestResponse } from "./postResponse.ts";
 import type { SessionRecord } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
-import { checkNeeds, findTarget } from "./target.ts";
 
 /** A message that wants a response. */
 export type RequestMessage = Extract<Message, { readonly kind: "request" }>;

@@ -15,6 +15,7 @@ import {
   readProgressToken,
 } from "@reprise/protocol";
 import type { Caller } from "@reprise/runtime";
+import { checkedArgs, findTarget } from "../target.ts";
 import { LegacyCall, type LoggedCall } from "./call.ts";
 import { CallLog, readEvents } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
@@ -29,7 +30,6 @@ import {
 import { unanswered, withdrawals } from "./openAsks.ts";
 import { SessionRecords } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
-import { checkedArgs, findTarget } from "./target.ts";
 
 /**
  * Takes a call over if its owner died. Gives the call if this front drives it then; undefined when another front does, or

@@ -1,26 +1,40 @@
 /**
- * What a legacy run request names: its handler, and its arguments as the handler takes them.
+ * What a run request names: its handler, what that needs of the client, and its arguments as the handler takes them.
  *
- * Everything that can refuse such a request without running it is here, in this order: parameters, target, scopes, needs,
- * arguments. The headers that mirror a modern body do not exist in the handshake era.
+ * Called by both eras before anything runs. The headers that mirror a modern body do not exist in the handshake era.
  */
 import { RepriseError } from "@reprise/errors";
-import { isJsonObject, type JsonObject, missingNeeds } from "@reprise/protocol";
+import {
+  checkNameHeader,
+  type Headers,
+  isJsonObject,
+  type JsonObject,
+  missingNeeds,
+} from "@reprise/protocol";
 import type { ArgsCheck, Catalog, CompiledHandler, RunMethod } from "@reprise/runtime";
 
 /** A handler that was found. */
-export interface LegacyTarget {
+export interface Target {
   readonly handler: CompiledHandler;
   /** Name or URI as the request gave it. */
   readonly target: string;
   readonly rawArgs: JsonObject | undefined;
 }
 
-/** @throws RepriseError INVALID_PARAMS, UNKNOWN_TARGET */
-export function findTarget(method: RunMethod, params: JsonObject, catalog: Catalog): LegacyTarget {
+/**
+ * @param headers in which `Mcp-Name` must repeat the name; undefined in the handshake era
+ * @throws RepriseError INVALID_PARAMS, HEADER_MISMATCH, UNKNOWN_TARGET
+ */
+export function findTarget(
+  method: RunMethod,
+  params: JsonObject,
+  catalog: Catalog,
+  headers?: Headers,
+): Target {
   if (method === "resources/read") {
     const { uri } = params;
     if (typeof uri !== "string") throw invalid("uri must be a string");
+    if (headers !== undefined) checkNameHeader(headers, uri);
     const found = catalog.findResource(uri);
     if (found === undefined) {
       throw new RepriseError("UNKNOWN_TARGET", "There is no such resource.", { data: { uri } });
@@ -29,6 +43,7 @@ export function findTarget(method: RunMethod, params: JsonObject, catalog: Catal
   }
   const { name } = params;
   if (typeof name !== "string") throw invalid("name must be a string");
+  if (headers !== undefined) checkNameHeader(headers, name);
   const rawArgs = params["arguments"];
   if (rawArgs !== undefined && !isJsonObject(rawArgs)) throw invalid("arguments must be an object");
   const handler = method === "tools/call" ? catalog.findTool(name) : catalog.findPrompt(name);
