@@ -296,8 +296,7 @@ class Visit {
   #resting({ origin, head, entries }: RunRecord): Attempt | undefined {
     const { resting } = this.#deps;
     if (!this.#keeps) resting.drop(origin.runId);
-    const kept = resting.take(origin.runId, head.round, entries.length);
-    return kept?.isResting === true ? kept : undefined;
+    return resting.take(origin.runId, head.round, entries.length);
   }
 
   /** @param seen the attempt that this request queued: its end is what it gets */

@@ -174,8 +174,7 @@ function restingOf(
   { run, round, entries }: RepeatableState,
 ): Attempt | undefined {
   if (request.keepsHandler !== true) return undefined;
-  const kept = deps.resting.take(run, round, entries.length);
-  return kept?.isResting === true ? kept : undefined;
+  return deps.resting.take(run, round, entries.length);
 }
 
 function lazy(make: () => string): () => string {

@@ -13,6 +13,8 @@ import type { Clock } from "./clock.ts";
 
 /** A handler that waits. */
 export interface Resting {
+  /** False once it was stopped or given up. */
+  readonly isResting: boolean;
   /** Gives it up: its questions reject with the suspension signal. */
   abandon(): void;
 }
@@ -59,7 +61,7 @@ export class RestingAttempts<Attempt extends Resting> {
     }
     this.#kept.delete(runId);
     kept.liftExpiry();
-    return kept.attempt;
+    return kept.attempt.isResting ? kept.attempt : undefined;
   }
 
   /** Gives up the attempt of a run, if there is one. */
