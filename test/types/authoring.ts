@@ -68,7 +68,7 @@ tool({
   name: "wrong_output",
   description: "A result of another shape is refused",
   output: z.object({ twice: z.number() }),
-  // @ts-expect-error twice is a number
+  // @ts-expect-error because the output schema has a number: what a client relies on must not compile as text
   handler: () => ({ twice: "2" }),
 });
 
@@ -76,7 +76,7 @@ tool({
   name: "wrong_input",
   description: "An argument that the schema does not have is refused",
   input: z.object({ n: z.number() }),
-  // @ts-expect-error there is no m
+  // @ts-expect-error because the input schema has no such member: a misspelt argument must not compile
   handler: ({ m }) => String(m),
 });
 

@@ -312,7 +312,7 @@ class PoolDispatcher implements Dispatcher {
     await Promise.all([...this.#feeds.values()].map((feed) => feed.beat()));
   }
 
-  /** Finds jobs that nobody has any more (P1). */
+  /** Finds jobs that their worker left behind (P1). */
   async #look(): Promise<void> {
     const before = Date.now() - this.#leaseMs / 4;
     for (const feed of this.#feeds.values()) {

@@ -170,7 +170,7 @@ function fromMember(row: SettingRow, value: unknown): unknown {
   return checked(row.name, row.type, isLone ? [value] : value);
 }
 
-/** `name=number` of the environment; what is none is refused as any other value. */
+/** `name=number` of the environment; what is none is refused by the value's own check. */
 function pair(text: string): readonly [string, unknown] {
   const [, name = text, digits] = /^([^=]+)=(\d+)$/.exec(text) ?? [];
   return [name, digits === undefined ? null : Number(digits)];

@@ -209,7 +209,7 @@ function causeOf(error: unknown): TokenRefusalCause | undefined {
   if (error instanceof Refused) return error.reason;
   if (error instanceof errors.JWTExpired) return "expired";
   if (error instanceof errors.JWTClaimValidationFailed) {
-    // A missing `nbf` is none; one that is no number is as wrong as any other claim.
+    // A missing `nbf` is none; one that is no number is a wrong claim like the rest.
     if (error.reason !== "check_failed") return error.claim === "aud" ? "audience" : "claims";
     if (error.claim === "nbf") return "not_yet_valid";
     return error.claim === "aud" ? "audience" : error.claim === "iss" ? "issuer" : "claims";

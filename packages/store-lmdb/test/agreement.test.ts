@@ -1,5 +1,5 @@
 /**
- * The embedded store and the memory store are the same store: any sequence of calls gets the same replies and leaves the
+ * The embedded store and the memory store are the same store: every sequence of calls gets the same replies and leaves the
  * same records.
  */
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
 /**
- * Shared records on lmdb and those of one process are the same: any sequence of calls, by two stores, gets the same replies.
+ * Shared records on lmdb and those of one process are the same: every sequence of calls, by two stores, gets the same replies.
  */
 import { test } from "vitest";
 import { longRun, seed } from "../../../test/support/config.ts";

@@ -1,5 +1,5 @@
 /**
- * The Redis store and the memory store are one store: any sequence of calls, by several processes, gets the same replies and
+ * The Redis store and the memory store are one store: every sequence of calls, by several processes, gets the same replies and
  * leaves the same records.
  */
 import assert from "node:assert/strict";

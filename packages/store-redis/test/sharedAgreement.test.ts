@@ -1,5 +1,5 @@
 /**
- * Shared records in Redis and those of one process are the same: any sequence of calls, by two processes, gets the same
+ * Shared records in Redis and those of one process are the same: every sequence of calls, by two processes, gets the same
  * replies. Revisions are compared by which write gave them.
  */
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";

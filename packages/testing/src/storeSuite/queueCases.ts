@@ -358,7 +358,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    title: "the end of a round that a worker ran opens the next one as any other end does",
+    title: "the end of a round that a worker ran opens the next one as every other end does",
     run: async (harness) => {
       const store = await harness.open();
       const epoch = await queueAnswered(store, harness, "run1");
