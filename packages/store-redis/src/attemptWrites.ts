@@ -107,26 +107,25 @@ export class AttemptWrites {
         news: newsOf("ended", runId, epoch),
         stop: newsOf("stop", runId, epoch),
       });
-    const left = await ask();
-    if (left.tag === "OK") {
-      if (left.stopping) watches.ended(runId, epoch);
-      return { stopping: left.stopping };
+    for (;;) {
+      const left = await ask();
+      const stopping = left.tag === "OK" && left.stopping;
+      if (stopping) watches.ended(runId, epoch);
+      if (left.tag !== "LAST") return { stopping };
+      // The last waiter of a queued attempt: the run ends waiting for a worker, which is a decision on its head.
+      const isEnded = await decisions.decide(
+        runId,
+        false,
+        (run, env) => endOfQueued(leave(run, epoch, waiterId, env)),
+        async (run, { write }) => {
+          if (write === undefined) return true;
+          return (await writer.settle(run, write, { sole: waiterId }).reply).tag === "OK";
+        },
+      );
+      if (!isEnded) continue;
+      watches.ended(runId, epoch);
+      return { stopping: true };
     }
-    if (left.tag === "GONE") return { stopping: false };
-    // The last waiter of a queued attempt: the run ends waiting for a worker, which is a decision on its head.
-    return decisions.decide(
-      runId,
-      false,
-      (run, env) => leave(run, epoch, waiterId, env),
-      async (run, { reply, write }) => {
-        if (write === undefined || !reply.stopping || write.head.status === "running") {
-          return (await ask()).tag !== "LAST";
-        }
-        const written = await writer.settle(run, write, { sole: waiterId }).reply;
-        if (written.tag === "OK") watches.ended(runId, epoch);
-        return written.tag === "OK";
-      },
-    );
   }
 
   /** Undefined when what the write was made on no longer stands. */
@@ -172,4 +171,13 @@ function asStored(owned: OwnedRun): StoredRun {
       throw new EntriesWanted();
     },
   };
+}
+
+/**
+ * A leave that ends a queued attempt. Of any other the reply is the script's: a worker has taken the attempt or another request waits
+ * by now, and who still waits is not known from the head.
+ */
+function endOfQueued({ write }: Transition<LeaveReply>): Transition<boolean> {
+  if (write === undefined || write.head.status === "running") return { reply: false };
+  return { reply: true, write };
 }

@@ -45,6 +45,11 @@ function firstCall(waiterId: string, over: { readonly token?: string } = {}) {
   });
 }
 
+/** Lets the event loop turn, so that what follows meets what others do at another moment. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
 describe("a lost reply", () => {
   test("to progress is asked for again by itself, and the entry is there once", async () => {
     const redis = await server();
@@ -231,6 +236,36 @@ describe("a crowd", () => {
       record?.head.waiters.map(({ id }) => id),
       ["creator"],
     );
+  });
+});
+
+describe("a leave from a queued attempt", () => {
+  test("that meets a worker and a second request says stopping only where it stops", async () => {
+    const { url } = await server();
+    const namespace = freshNamespace();
+    const open = async () => openStore({ connection: await connected(url), namespace });
+    const [leaving, working, coming] = [await open(), await open(), await open()];
+    for (let index = 0; index < 180; index += 1) {
+      const call = (waiterId: string) => ({
+        ...firstCall(waiterId),
+        scope: `scope${index}`,
+        queue: true,
+      });
+      const queued = await leaving.claimFirst(call(`a${index}`));
+      assert.ok(queued.tag === "QUEUED");
+      const { runId, epoch } = queued;
+      const work = { runId, epoch, version: "1", token: `work${index}`, stateExpiresAt: 1 };
+      // The three meet at other moments each time.
+      const [, second, left] = await Promise.all([
+        turns(index % 3).then(() => working.claimQueued(work)),
+        turns(index % 12).then(() => coming.claimFirst(call(`b${index}`))),
+        turns(index % 5).then(() => leaving.leave(runId, epoch, `a${index}`)),
+      ]);
+      const head = (await leaving.load(runId))?.head;
+      const ended = second.tag === "QUEUED" && second.epoch > epoch;
+      const stops = ended || head?.status === "interrupted" || head?.stopping === true;
+      assert.equal(left.stopping, stops);
+    }
   });
 });
 
