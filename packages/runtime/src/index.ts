@@ -51,11 +51,33 @@ export { durationMs } from "./duration.ts";
 export type { Completion, ElicitationCompleter } from "./elicitations.ts";
 export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";
+export type {
+  Attention,
+  AuditItem,
+  HistoryCounts,
+  HistoryPage,
+  HistoryQuery,
+  HistoryStore,
+  InstanceInfo,
+  RunSummary,
+} from "./historyPort.ts";
+export { HISTORY_MS, MAX_EVENTS_PER_RUN, MAX_HISTORY_PAGE } from "./historyPort.ts";
 export type { LiveMember } from "./liveSet.ts";
 export { LiveSet } from "./liveSet.ts";
 export type { Logger, LogLine } from "./logger.ts";
 export { silentLogger } from "./logger.ts";
 export { NoticeListeners } from "./noticeListeners.ts";
+export type {
+  AskKind,
+  AttemptCause,
+  AttemptEnd,
+  RefusedState,
+  RunEvent,
+  RunFacts,
+  RunObserver,
+  StepEnd,
+} from "./observer.ts";
+export type { FinishOptions, OperatorOutcome, RunOperator } from "./operatorPort.ts";
 export { createProcessRecords } from "./processRecords.ts";
 export type { RateLimit } from "./rateLimit.ts";
 export { CallerError } from "./results.ts";
