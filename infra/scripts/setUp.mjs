@@ -25,6 +25,7 @@ const debianPackages = {
   "redis-server": "redis-server",
   "redis-sentinel": "redis-sentinel",
   nginx: "nginx",
+  chromium: "chromium",
 };
 
 /** Where commands are looked for besides PATH: a plain user's PATH has no folder for servers. */

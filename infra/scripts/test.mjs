@@ -26,7 +26,7 @@ if (unknown.length > 0) {
   fail(`unknown leg: ${unknown.join(", ")}; there are ${legs.map((leg) => leg.name).join(", ")}`);
 }
 
-setUp({ tools: ["redis-server", "redis-sentinel", "nginx"] });
+setUp({ tools: ["redis-server", "redis-sentinel", "nginx", "chromium"] });
 const env = {
   ...process.env,
   PATH: pathWithServers(),
