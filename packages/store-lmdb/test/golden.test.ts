@@ -3,8 +3,13 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import {
+  claimGoldenRun,
+  goldenEntries,
+  makeGoldenRun,
+  scope,
+} from "../../../test/support/goldenRun.ts";
 import { dump, restore, shape } from "./support/dump.ts";
-import { claimGoldenRun, goldenEntries, makeGoldenRun, scope } from "./support/goldenRun.ts";
 import { freshDirectory, openStore } from "./support/stores.ts";
 
 const folder = new URL("./golden/", import.meta.url);
