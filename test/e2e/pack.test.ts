@@ -99,11 +99,14 @@ describe("the installed package", () => {
     },
   );
 
-  test.each(["reprise", "reprise/client", "reprise/testing"])("can be imported as %s", (entry) => {
-    const script = `import(${JSON.stringify(entry)}).then((m) => console.log(Object.keys(m).length))`;
-    const printed = run(process.execPath, ["-e", script], folder);
-    expect(Number(printed)).toBeGreaterThan(0);
-  });
+  test.each(["reprise", "reprise/client", "reprise/client/browser", "reprise/testing"])(
+    "can be imported as %s",
+    (entry) => {
+      const script = `import(${JSON.stringify(entry)}).then((m) => console.log(Object.keys(m).length))`;
+      const printed = run(process.execPath, ["-e", script], folder);
+      expect(Number(printed)).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe("the installed types", () => {
@@ -115,7 +118,7 @@ describe("the installed types", () => {
       folder,
       ["typescript", "@types/node"].map((name) => `${name}@${pinned(name)}`),
     );
-    const entries = ["reprise", "reprise/client", "reprise/testing"];
+    const entries = ["reprise", "reprise/client", "reprise/client/browser", "reprise/testing"];
     const names = entries.map((_, at) => `entry${at}`);
     const imports = entries.map((entry, at) => `import * as ${names[at]} from "${entry}";`);
     const text = `${imports.join("\n")}\nexport const all = [${names.join(", ")}];\n`;

@@ -1,7 +1,7 @@
 /**
  * The call loop: a call from its first request to its result, over as many rounds of questions as it takes.
  *
- * Called by hosts and by the terminal; calls the exchange and the gates. Invariants:
+ * Called by hosts and by the terminal, in Node and in browsers; calls the exchange and the gates. Invariants:
  *
  * 1. A call has one idempotency key, drawn before anything is sent, and every request of the call carries it.
  * 2. Before a request is sent, and after each answer and each response, `onChange` has stored the call: a process that dies at any
@@ -12,7 +12,6 @@
  *
  * Invariant 2 is one of 2026-07-28. On the handshake era a call hangs on its stream (legacyCall.ts) and is never stored.
  */
-import { randomBytes } from "node:crypto";
 import type {
   CallToolResult,
   Client,
@@ -33,15 +32,21 @@ import { outputProblem } from "./outputProblem.ts";
 import { parseAsks } from "./parseAsks.ts";
 import { retryPolicy } from "./retry.ts";
 import { nextRound, tooManyRounds, withAnswers } from "./rounds.ts";
-import { type CallRequest, newCall, type PendingRound, type SavedCall } from "./savedCall.ts";
+import {
+  type CallRequest,
+  newCall,
+  newIdempotencyKey,
+  type PendingRound,
+  type SavedCall,
+} from "./savedCall.ts";
+import type { StreamScope } from "./streamScope.ts";
 import { systemClock } from "./systemClock.ts";
 
-/**
- * Opens a connection to a server. Throws RangeError or TypeError for an unusable option, UNSUPPORTED_VERSION where no
- * server of a known revision is, SERVER_UNREACHABLE, UNAUTHORIZED. Calls reject with those, TOO_MANY_ROUNDS, CLIENT_CANNOT_ANSWER,
- * ANSWER_UNUSABLE, CALL_CANNOT_WAIT, or the official `ProtocolError` for what the server itself refused.
- */
-export async function connect(options: ConnectOptions): Promise<HostClient> {
+/** Opens a connection (connect.ts, connectInBrowser.ts), with the one thing that Node and browsers do differently. */
+export async function connectWith(
+  options: ConnectOptions,
+  newStreamScope: () => StreamScope,
+): Promise<HostClient> {
   const url = endpoint(options.url);
   const maxInputRounds = positive("maxInputRounds", options.maxInputRounds ?? 8);
   const requestTimeoutMs = positive("requestTimeoutMs", options.requestTimeoutMs ?? 300_000);
@@ -68,6 +73,7 @@ export async function connect(options: ConnectOptions): Promise<HostClient> {
           discovered: options.discovered,
           requestTimeoutMs,
           repeat,
+          newStreamScope,
         }),
       repeat,
       signal,
@@ -177,7 +183,7 @@ class LoopClient implements HostClient {
   }
 
   async #begin<R>(request: CallRequest, options: CallOptions): Promise<Outcome<R>> {
-    const key = randomBytes(24).toString("base64url");
+    const key = options.idempotencyKey ?? newIdempotencyKey();
     return await this.#run<R>(newCall(this.server.url, request, key), options);
   }
 

@@ -107,7 +107,7 @@ export class Connection {
   // A server may refuse (405) or be gone; its sessions end by themselves then.
   async #endSession(): Promise<void> {
     const ended = this.#transport.terminateSession().catch(() => undefined);
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const waited = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, GOODBYE_MS);
     });

@@ -78,6 +78,11 @@ export type AnyResult = CallToolResult | GetPromptResult | ReadResourceResult;
 export interface CallOptions {
   /** Gives the call up: it rejects with the signal's reason; what was sent may have happened. */
   readonly signal?: AbortSignal;
+  /**
+   * The key of the call, at least 22 characters. Default: 192 random bits. The key of an earlier call with the same arguments makes
+   * this one a repeat of it, on servers that know keys. `resume` takes the saved call's own.
+   */
+  readonly idempotencyKey?: string;
 }
 
 /** A connected host. */

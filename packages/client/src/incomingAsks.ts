@@ -5,14 +5,14 @@
  * answer. Invariants:
  *
  * 1. A question belongs to the call on whose stream it came; on the session's own stream, where many servers put it, to the one
- *    call that is open, and with several open to all of them. Without any open call it is refused.
+ *    call that is open, and with several open to all of them; so too where nobody can tell whose stream it was (streamScope.ts).
+ *    Without any open call it is refused.
  * 2. Questions are put to the host one at a time, in the order in which they came, over all calls of the connection.
  * 3. `notifications/cancelled` for a question takes it from the screen; nothing is sent for it then.
  * 4. Nobody answers (`later`), or the host fails: the call is given up and the question stays without an answer. To answer
  *    "cancel" in the person's name would let the handler go on with something that nobody said.
  * 5. A refused sampling or roots question has an answer on this era (-1, sampling, "Error Handling"), and the call goes on.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Client,
   type CreateMessageResult,
@@ -27,6 +27,7 @@ import { type CallInFlight, kindName } from "./callInFlight.ts";
 import { gather } from "./gates.ts";
 import type { Ask, AskContext, Host } from "./host.ts";
 import { parseAsk } from "./parseAsks.ts";
+import type { StreamScope } from "./streamScope.ts";
 
 /** MCP 2025-11-25, sampling, "Error Handling": the user rejected the request. */
 const REFUSED_BY_PERSON = -1;
@@ -40,12 +41,12 @@ interface ServerRequest {
 export class IncomingAsks {
   readonly #host: Host;
   readonly #underWay = new Set<CallInFlight>();
-  /** Knows, where a message of a stream is handled, which call opened that stream. */
-  readonly #streamOf = new AsyncLocalStorage<CallInFlight>();
+  readonly #streamScope: StreamScope;
   #lastTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(host: Host) {
+  constructor(host: Host, streamScope: StreamScope) {
     this.#host = host;
+    this.#streamScope = streamScope;
   }
 
   /** Registers what the host can answer; before the client connects. Clients of 2026-07-28 never get such requests. */
@@ -80,7 +81,7 @@ export class IncomingAsks {
   async during<T>(call: CallInFlight, work: () => Promise<T>): Promise<T> {
     this.#underWay.add(call);
     try {
-      return await this.#streamOf.run(call, work);
+      return await this.#streamScope.run(call, work);
     } finally {
       this.#underWay.delete(call);
     }
@@ -157,7 +158,7 @@ export class IncomingAsks {
   }
 
   #callsOf(): readonly CallInFlight[] {
-    const call = this.#streamOf.getStore();
+    const call = this.#streamScope.current();
     if (call !== undefined) return this.#underWay.has(call) ? [call] : [];
     return [...this.#underWay].reverse();
   }

@@ -5,9 +5,11 @@ export { ProtocolError } from "@modelcontextprotocol/client";
 export type { Authorization } from "./authorization.ts";
 export { openInBrowser } from "./browser.ts";
 export { loadCallFile, removeCallFile, saveCallFile } from "./callFile.ts";
-export { connect } from "./client.ts";
+export { connect } from "./connect.ts";
 export type { Era } from "./connection.ts";
 export { exitCodes } from "./exitCodes.ts";
+export type { Failure } from "./failure.ts";
+export { failureOf } from "./failure.ts";
 export type {
   BooleanField,
   ChoiceField,

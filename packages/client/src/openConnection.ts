@@ -30,6 +30,7 @@ import type { Host } from "./host.ts";
 import { IncomingAsks } from "./incomingAsks.ts";
 import { hostCapabilities } from "./parseAsks.ts";
 import type { Clock } from "./retry.ts";
+import type { StreamScope } from "./streamScope.ts";
 import { WatchedTransport } from "./watchedTransport.ts";
 
 const MODERN = "2026-07-28";
@@ -50,6 +51,8 @@ export interface OpeningOptions {
   readonly discovered: DiscoverResult | undefined;
   readonly requestTimeoutMs: number;
   readonly repeat: Repeating;
+  /** Tells which call a question belongs to. */
+  readonly newStreamScope: () => StreamScope;
 }
 
 /**
@@ -91,7 +94,7 @@ async function open(options: OpeningOptions, era: Era | undefined): Promise<Conn
     // A transport is started once; the one that was refused is still needed to finish its authorization.
     transport = newTransport();
     const used = transport;
-    const asks = new IncomingAsks(host);
+    const asks = new IncomingAsks(host, options.newStreamScope());
     const client = new Client(options.clientInfo, {
       capabilities: hostCapabilities(host),
       versionNegotiation: {

@@ -4,7 +4,7 @@
  * Pure: nothing is fetched, resolved or opened here or anywhere before a yes. The address shown is the one that a browser
  * would go to (`URL` normal form, all ASCII), never the server's spelling of it: spelling is where the tricks are.
  */
-import { domainToUnicode } from "node:url";
+import { hostToUnicode } from "./punycode.ts";
 
 /** A URL as a host shows it. */
 export interface UrlReview {
@@ -72,7 +72,7 @@ function warningsFor(url: URL, sent: string): string[] {
   const warnings: string[] = [];
   const labels = url.hostname.split(".");
   if (labels.some((label) => label.startsWith("xn--"))) {
-    const shown = domainToUnicode(url.hostname);
+    const shown = hostToUnicode(url.hostname);
     warnings.push(
       `The host is written in punycode. It displays as "${shown}" and may imitate another name.`,
     );

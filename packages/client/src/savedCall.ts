@@ -49,8 +49,22 @@ export interface PendingRound {
   readonly answerBefore?: string;
 }
 
-/** A call of which nothing was sent yet. */
+/** As many characters as 128 random bits take in base64url: a shorter key could be guessed where nobody signs in. */
+const SHORTEST_KEY = 22;
+
+/** A key that no other call has: 192 random bits. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(24));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+}
+
+/** A call of which nothing was sent yet. @throws TypeError for a key that could be guessed */
 export function newCall(url: string, request: CallRequest, idempotencyKey: string): SavedCall {
+  if (idempotencyKey.length < SHORTEST_KEY) {
+    throw new TypeError(`idempotencyKey must have at least ${SHORTEST_KEY} characters`);
+  }
   return { format: FORMAT, version: VERSION, url, request, idempotencyKey, round: 0 };
 }
 
@@ -70,7 +84,7 @@ export function parseSavedCall(json: string): SavedCall {
     Record<keyof SavedCall, unknown>
   >;
   if (typeof url !== "string" || !URL.canParse(url)) throw invalid("its url is no URL");
-  if (typeof idempotencyKey !== "string" || idempotencyKey.length < 22) {
+  if (typeof idempotencyKey !== "string" || idempotencyKey.length < SHORTEST_KEY) {
     throw invalid("its idempotencyKey is missing");
   }
   if (!Number.isSafeInteger(round) || (round as number) < 0) throw invalid("its round is no count");

@@ -9,7 +9,7 @@ export class Silence {
   readonly #limitMs: number;
   readonly #onSilence: () => void;
   #questions = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Begins to count. `onSilence` is called once, after `limitMs` in which nothing was heard and no question was open. */
   constructor(limitMs: number, onSilence: () => void) {

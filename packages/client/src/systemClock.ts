@@ -1,11 +1,20 @@
 /** The clock of this machine. Used unless a test gives another. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "./retry.ts";
 
 /** Time as it is. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    await delay(ms, undefined, { signal });
-  },
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      }, ms);
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    }),
 };

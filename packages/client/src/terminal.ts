@@ -15,8 +15,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { loadCallFile, refuseExisting, removeCallFile, saveCallFile } from "./callFile.ts";
-import { connect } from "./client.ts";
 import { commandHost, sayOpen } from "./commandHost.ts";
+import { connect } from "./connect.ts";
 import { type Console, streamConsole } from "./console.ts";
 import { exitCodes } from "./exitCodes.ts";
 import type { AnyResult, ConnectOptions, HostClient, Outcome } from "./hostClient.ts";

@@ -314,3 +314,19 @@ test("a call that needs r rounds is r + 1 requests, after one discover and one l
     call,
   ]);
 });
+
+test("a call with the key of an earlier one repeats it, and a key that could be guessed is refused before anything is sent", async () => {
+  const server = await serve(complete("one"), complete("two"));
+  const connected = await client(server);
+  const idempotencyKey = "k".repeat(22);
+  await connected.callTool("delete_folder", {}, { idempotencyKey });
+  await connected.callTool("delete_folder", {}, { idempotencyKey });
+  expect(server.calls.map(({ params }) => meta(params)[KEY])).toEqual([
+    idempotencyKey,
+    idempotencyKey,
+  ]);
+  await expect(
+    connected.callTool("delete_folder", {}, { idempotencyKey: "short" }),
+  ).rejects.toThrow(/idempotencyKey/);
+  expect(server.calls).toHaveLength(2);
+});
