@@ -98,6 +98,10 @@ class PartStream implements EventSink {
     return this.#stream.writtenAt;
   }
 
+  get expiresAt(): number | undefined {
+    return this.#stream.expiresAt;
+  }
+
   write(id: string | undefined, data: string): void {
     if (!this.#hasEnded) this.#stream.write(id, data);
   }

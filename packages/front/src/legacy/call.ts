@@ -10,6 +10,7 @@
  * C3 While the call waits nothing runs for it but the lane's wheel, and this object is all that it holds.
  * C4 A call whose record another front has is let go without a word: only its owner speaks.
  * C5 What the client does with its connection changes nothing; a cancelled call ends without a response.
+ * C6 A waiting run that only this session could answer ends with the session.
  */
 import { RepriseError } from "@reprise/errors";
 import {
@@ -24,8 +25,8 @@ import type { LogLevel } from "@reprise/runtime";
 import type { Ticked } from "../wheel.ts";
 import { CallLog, logLifeMs, type Mark } from "./callLog.ts";
 import type { CallPorts, CallResponse } from "./callPorts.ts";
-import { type CallRecord, newCallRecord, readBy } from "./callRecord.ts";
-import type { CallWork } from "./callRequest.ts";
+import { type CallRecord, isSameReader, newCallRecord, type Reader, readBy } from "./callRecord.ts";
+import { type CallWork, isKeyed } from "./callRequest.ts";
 import type { EventSink } from "./eventStream.ts";
 import { unanswered, withdrawals } from "./openAsks.ts";
 import { RecordHold } from "./recordHold.ts";
@@ -35,10 +36,12 @@ import type { LegacySession } from "./sessionToken.ts";
 /** Notices may be lost: after this long the record is looked at without one. */
 const lookMs = 15_000;
 
+const sessionOver = "its session was ended";
+
 /** What whoever takes a call over has read from its log. */
 export interface LoggedCall {
-  /** Ids of the questions that were sent. */
-  readonly sent: ReadonlySet<string>;
+  /** The questions that are in it, with their events' numbers. */
+  readonly sent: ReadonlyMap<string, number>;
   /** The last progress that was sent. */
   readonly progress: number | undefined;
 }
@@ -58,6 +61,8 @@ export class LegacyCall implements Ticked, RoundHost {
   #recording: Promise<boolean> | undefined;
   #abort: AbortController | undefined;
   #progress: number | undefined;
+  /** The stream on another front that was seen last. */
+  #reader: Reader | undefined;
   /** When the call began, or its stream was opened last. */
   #since: number;
   #lookedAt: number;
@@ -70,7 +75,9 @@ export class LegacyCall implements Ticked, RoundHost {
     this.#ports = ports;
     this.hold = new RecordHold(id, session.expiresAt, ports);
     this.#log = new CallLog(id, session.revision, ports);
-    this.#rounds = new Rounds(this, work, ports);
+    const rounds = new Rounds(this, work, ports);
+    this.#log.readOn = (gap) => rounds.readOn(gap);
+    this.#rounds = rounds;
     this.#since = ports.clock.monotonic();
     this.#lookedAt = this.#since;
     this.#extendedAt = this.#since;
@@ -126,6 +133,9 @@ export class LegacyCall implements Ticked, RoundHost {
       reader === undefined ? undefined : () => this.#ports.tell(reader.front, this.id);
     if (reader !== undefined) this.#log.detach();
     this.#rounds.answersCame();
+    const isNew = reader !== undefined && !isSameReader(reader, this.#reader);
+    this.#reader = reader;
+    if (isNew) this.#rounds.readOn(reader.gap);
   }
 
   /** Reads the call on over another stream, in place of the one it had. */
@@ -169,6 +179,25 @@ export class LegacyCall implements Ticked, RoundHost {
     this.#phase = "over";
     this.#log.detach();
     this.#forget();
+  }
+
+  /**
+   * The session is over: nobody can answer what it asked any more (C6). A run under a key stays, because a call under the key
+   * goes on with it; so does one that executes, until it asks. Never rejects.
+   */
+  async sessionEnded(): Promise<void> {
+    if (this.isOver) return;
+    if (this.#phase === "open") await this.#recording;
+    if (this.isOver) return;
+    const { record } = this.hold;
+    const { caller } = this.#work;
+    const runId = record?.runId ?? this.#work.runId;
+    if (this.#phase === "plain") this.#response?.nothing();
+    if (!isKeyed(this.#work)) {
+      this.#rounds.unasked(() => this.#ports.cancelRun(runId, caller.principal, sessionOver));
+    }
+    this.drop();
+    await this.hold.remove().catch(this.#ports.failed);
   }
 
   /** The stream is closed, the call goes on: its client comes back, here or elsewhere. */
@@ -220,8 +249,17 @@ export class LegacyCall implements Ticked, RoundHost {
 
   send(messages: readonly string[]): void {
     for (const message of messages) this.#log.push("message", message);
-    // A stream that opened while the front stops would keep it from stopping; its client goes on elsewhere.
-    if (this.#ports.presence.isClosed) void this.#log.flushed().then(() => this.release());
+    if (messages.length > 0) this.#pushed();
+  }
+
+  ask(
+    requests: readonly { readonly id: string; readonly text: string }[],
+    numbered: (id: string, event: number | undefined) => void,
+  ): void {
+    for (const { id, text } of requests) {
+      this.#log.push("message", text, (event) => numbered(id, event));
+    }
+    this.#pushed();
   }
 
   async respond(status: number, body: string, outcome: string): Promise<void> {
@@ -245,6 +283,11 @@ export class LegacyCall implements Ticked, RoundHost {
 
   get #isPolled(): boolean {
     return rulesOf(this.session.revision).has.polledStreams;
+  }
+
+  /** A stream that opened while the front stops would keep it from stopping; its client goes on elsewhere. */
+  #pushed(): void {
+    if (this.#ports.presence.isClosed) void this.#log.flushed().then(() => this.release());
   }
 
   /** Opens the stream; false when the caller has as many as it may. */
@@ -290,7 +333,7 @@ export class LegacyCall implements Ticked, RoundHost {
   }
 
   #notify(message: string): void {
-    if (!this.isOver && this.#open()) this.#log.push("message", message);
+    if (!this.isOver && this.#open()) this.#log.notice(message);
   }
 
   #tend(now: number): void {
@@ -302,7 +345,9 @@ export class LegacyCall implements Ticked, RoundHost {
     if (sink === undefined) return;
     const { pollAfterMs } = this.#ports.config;
     const isDue = pollAfterMs !== undefined && now - this.#since >= pollAfterMs;
-    if (isDue && this.#isPolled) this.release();
+    const { expiresAt } = sink;
+    const isOver = expiresAt !== undefined && this.#ports.clock.now() >= expiresAt;
+    if (isOver || (isDue && this.#isPolled)) this.release();
     else if (now - sink.writtenAt >= this.#ports.heartbeatMs) sink.comment();
   }
 

@@ -7,11 +7,13 @@
  * G2 A stream that attaches gets everything after the event it names, then what comes, without a gap or a repeat.
  * G3 When the store can't be reached, events go out without an id: the open stream is then all there is.
  * G4 After the response, or the end of a cancelled call, the stream is closed.
+ * G5 What waits for a slow store is bounded: above `maxWaiting` notices (progress, log messages) are dropped and never
+ *    anything else; questions are bounded by the caller's limits, and there is one response.
  */
 import { type LegacyRevision, rulesOf } from "@reprise/protocol";
 import type { SharedRecords } from "@reprise/runtime";
 import { eventIdOf } from "./callId.ts";
-import { callKey } from "./callRecord.ts";
+import { callKey, type Gap } from "./callRecord.ts";
 import type { EventSink } from "./eventStream.ts";
 
 /** What an item of the log is: the stream's opening, a message, the response, the end without one. */
@@ -29,6 +31,11 @@ const marks = new Map(Object.entries(letters).map(([mark, letter]) => [letter, m
 const keptItems = 256;
 /** Items read at once. */
 const pageSize = 64;
+/**
+ * How much text may wait for the store before notices are dropped, in characters: half of what may wait for a slow client, so
+ * that what comes at once when the store is there again cuts nobody off.
+ */
+const maxWaiting = 512 * 1024;
 /** How long a log outlives its last item or extension. */
 export const logLifeMs: number = 60 * 60 * 1000;
 
@@ -39,9 +46,21 @@ export interface LoggedEvent {
   readonly text: string;
 }
 
-type Step =
-  | { readonly mark: Mark; readonly text: string }
-  | { readonly sink: EventSink; readonly after: number };
+/** What a reading came to. */
+export interface Reading {
+  /** Number of the newest item, 0 when there is no log. */
+  readonly last: number;
+  /** Undefined: nothing was missed. */
+  readonly gap: Gap | undefined;
+}
+
+interface PushedEvent {
+  readonly mark: Mark;
+  readonly text: string;
+  readonly numbered: ((number: number | undefined) => void) | undefined;
+}
+
+type Step = PushedEvent | { readonly sink: EventSink; readonly after: number };
 
 /** What logs need of the lane. */
 export interface LogPorts {
@@ -54,6 +73,8 @@ export interface LogPorts {
 export class CallLog {
   /** Told when something was written. */
   written: (() => void) | undefined;
+  /** Told when a stream that attached has everything that is kept, and of what is not. */
+  readOn: ((gap: Gap | undefined) => void) | undefined;
   readonly #callId: string;
   readonly #revision: LegacyRevision;
   readonly #ports: LogPorts;
@@ -61,6 +82,8 @@ export class CallLog {
   #steps: Step[] = [];
   #pumping: Promise<void> | undefined;
   #held = true;
+  #waiting = 0;
+  #hasDropped = false;
 
   constructor(callId: string, revision: LegacyRevision, ports: LogPorts) {
     this.#callId = callId;
@@ -79,9 +102,20 @@ export class CallLog {
     this.#pump();
   }
 
-  push(mark: Mark, text = ""): void {
-    this.#steps.push({ mark, text });
+  /** `numbered` is told the number that the event has in the log; undefined: the log could not be reached (G3). */
+  push(mark: Mark, text = "", numbered?: (number: number | undefined) => void): void {
+    this.#waiting += text.length;
+    this.#steps.push({ mark, text, numbered });
     this.#pump();
+  }
+
+  /** Pushes a message that its client can do without (G5). */
+  notice(text: string): void {
+    if (this.#waiting + text.length <= maxWaiting) return this.push("message", text);
+    if (this.#hasDropped) return;
+    this.#hasDropped = true;
+    const why = `${maxWaiting} characters of call ${this.#callId} wait for the store: progress and log messages are dropped`;
+    this.#ports.failed(new Error(why));
   }
 
   /** Sends what comes to a stream from the start, without reading the log first. */
@@ -123,7 +157,7 @@ export class CallLog {
   async #write(): Promise<void> {
     const steps = this.#steps;
     this.#steps = [];
-    let events: { readonly mark: Mark; readonly text: string }[] = [];
+    let events: PushedEvent[] = [];
     for (const step of steps) {
       if ("mark" in step) {
         events.push(step);
@@ -136,7 +170,7 @@ export class CallLog {
     await this.#writeEvents(events);
   }
 
-  async #writeEvents(events: readonly { mark: Mark; text: string }[]): Promise<void> {
+  async #writeEvents(events: readonly PushedEvent[]): Promise<void> {
     if (events.length === 0) return;
     let first: number | undefined;
     try {
@@ -145,8 +179,10 @@ export class CallLog {
     } catch (error) {
       this.#ports.failed(error);
     }
-    events.forEach(({ mark, text }, place) => {
+    events.forEach(({ mark, text, numbered }, place) => {
       const number = first === undefined ? undefined : first + place;
+      this.#waiting -= text.length;
+      numbered?.(number);
       if (this.#sink !== undefined) this.#send(this.#sink, number, mark, text);
     });
     this.written?.();
@@ -160,16 +196,18 @@ export class CallLog {
 
   async #readOn(sink: EventSink, after: number): Promise<void> {
     if (this.#sink !== sink) this.detach();
+    let gap: Gap | undefined;
     try {
-      await readEvents(this.#ports.shared, this.#callId, after, (event) => {
+      ({ gap } = await readEvents(this.#ports.shared, this.#callId, after, (event) => {
         this.#send(sink, event.number, event.mark, event.text);
-      });
+      }));
     } catch (error) {
       this.#ports.failed(error);
       sink.end();
       return;
     }
     this.#sink = sink;
+    this.readOn?.(gap);
   }
 
   #send(sink: EventSink, number: number | undefined, mark: Mark, text: string): void {
@@ -197,14 +235,15 @@ export function sendEvent(
   if (mark !== "message") sink.end();
 }
 
-/** Reads a log from an event on. Returns the number of the newest item, 0 when there is no log. */
+/** Reads a log from an event on. */
 export async function readEvents(
   shared: SharedRecords,
   callId: string,
   after: number,
   visit: (event: LoggedEvent) => void,
-): Promise<number> {
+): Promise<Reading> {
   let from = after;
+  let gap: Gap | undefined;
   for (;;) {
     const part = await shared.read(callKey(callId), from, pageSize);
     // The log expired and was begun anew: the client knows a place that this one has not reached.
@@ -213,10 +252,11 @@ export async function readEvents(
       continue;
     }
     for (const { number, text } of part.items) {
+      if (number > from + 1) gap = { after: gap?.after ?? from, before: number };
       const mark = marks.get(text.charAt(0));
       if (mark !== undefined) visit({ number, mark, text: text.slice(1) });
       from = number;
     }
-    if (part.items.length === 0 || from >= part.last) return part.last;
+    if (part.items.length === 0 || from >= part.last) return { last: part.last, gap };
   }
 }

@@ -29,10 +29,18 @@ export interface OpenAsk {
   readonly answer?: Answer;
 }
 
+/** Events that a reader should have had and that are no longer kept: those with a number between these two. */
+export interface Gap {
+  readonly after: number;
+  readonly before: number;
+}
+
 /** A GET stream on another front that reads the call on. */
 export interface Reader {
   readonly front: string;
   readonly stream: string;
+  /** What its client should have had and is no longer kept. */
+  readonly gap?: Gap;
 }
 
 /** A call's record. */
@@ -109,9 +117,14 @@ export function takenOver(record: CallRecord, owner: string): CallRecord {
 
 /** A stream of another front reads the call; undefined: none does any more. */
 export function readBy(record: CallRecord, reader: Reader | undefined): CallRecord | undefined {
-  if (record.reader?.stream === reader?.stream) return undefined;
+  if (isSameReader(record.reader, reader)) return undefined;
   const { reader: _, ...rest } = record;
   return reader === undefined ? rest : { ...rest, reader };
+}
+
+/** Whether nothing is new about a reader. */
+export function isSameReader(one: Reader | undefined, other: Reader | undefined): boolean {
+  return one?.stream === other?.stream && one?.gap?.before === other?.gap?.before;
 }
 
 /** The client cancelled the call. */

@@ -7,6 +7,7 @@ import {
   type ClientError,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   metaKeys,
   type RequestId,
 } from "@reprise/protocol";
@@ -45,6 +46,15 @@ export interface RoundPorts {
   readonly cancelled: AbortSignal;
 }
 
+/** Whether calls of other sessions may go on with the run: it has a key, or may have one. */
+export function isKeyed({ handler, params }: CallWork): boolean {
+  return handler.hasKey || keyOf(params) !== undefined;
+}
+
+function keyOf({ _meta: meta }: JsonObject): JsonValue | undefined {
+  return isJsonObject(meta) ? meta[metaKeys.idempotencyKey] : undefined;
+}
+
 const never = (): void => undefined;
 
 /** The request of a round. */
@@ -55,7 +65,6 @@ export function runRequestOf(
   ports: RoundPorts,
 ): RunRequest {
   const { method, params, handler, target, args, caller, logLevel, runId } = work;
-  const meta = params["_meta"];
   return {
     ...{ method, params, handler, target, args, caller, logLevel, runId },
     client: {
@@ -67,7 +76,7 @@ export function runRequestOf(
     inputResponses: round.inputResponses,
     ...(round.clientErrors === undefined ? {} : { clientErrors: round.clientErrors }),
     ...(round.mayExist === undefined ? {} : { mayExist: true }),
-    idempotencyKey: isJsonObject(meta) ? meta[metaKeys.idempotencyKey] : undefined,
+    idempotencyKey: keyOf(params),
     notifications: {
       ...(work.progressToken === undefined
         ? {}

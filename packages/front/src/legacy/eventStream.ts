@@ -18,6 +18,8 @@ export interface EventSink {
   readonly isOpen: boolean;
   /** Monotonic time of the last thing written. */
   readonly writtenAt: number;
+  /** Epoch milliseconds at which whoever holds it must end it: the caller's token is over then. Undefined: never. */
+  readonly expiresAt: number | undefined;
   /** One event; `data` is text without line breaks. */
   write(id: string | undefined, data: string): void;
   /** A comment, so that neither client nor proxy takes silence for death. */
@@ -30,6 +32,7 @@ export interface EventSink {
 /** A stream over an HTTP response. */
 export class EventStream implements EventSink {
   writtenAt: number;
+  readonly expiresAt: number | undefined;
   readonly #raw: FastifyReply["raw"];
   readonly #metrics: FrontMetrics;
   readonly #monotonic: () => number;
@@ -37,12 +40,18 @@ export class EventStream implements EventSink {
   #onClose: (() => void) | undefined;
 
   /** Takes the response over and sends its headers. */
-  constructor(reply: FastifyReply, metrics: FrontMetrics, monotonic: () => number) {
+  constructor(
+    reply: FastifyReply,
+    metrics: FrontMetrics,
+    monotonic: () => number,
+    expiresAt?: number,
+  ) {
     const raw = beginEvents(reply);
     this.#raw = raw;
     this.#metrics = metrics;
     this.#monotonic = monotonic;
     this.writtenAt = monotonic();
+    this.expiresAt = expiresAt;
     raw.on("close", this.#closed);
     // A stream that waits for its first event is open for the client too.
     raw.flushHeaders();

@@ -28,6 +28,7 @@ import {
 import type { Caller } from "@reprise/runtime";
 import type { FastifyReply } from "fastify";
 import { acceptsEvents } from "../admission.ts";
+import { hearsUntil } from "../auth/hearing.ts";
 import type { FrontMetrics } from "../metrics.ts";
 import { deliver } from "./answers.ts";
 import { BatchResponse } from "./batchResponse.ts";
@@ -168,10 +169,14 @@ export class LegacyLane {
       throw new RepriseError("NOT_ACCEPTABLE", "Accept must allow text/event-stream.");
     }
     const { session, caller } = await this.#sender(request);
-    const { clock } = this.#parts.ports;
+    const { ports, protectedResource } = this.#parts;
+    const { clock } = ports;
+    const expiresAt = hearsUntil(caller, clock.now(), protectedResource, {
+      challenge: (header) => reply.header("www-authenticate", header),
+    });
     const open = (): EventStream => {
       this.#metrics.requestEnded("GET", "ok");
-      return new EventStream(reply, this.#metrics, () => clock.monotonic());
+      return new EventStream(reply, this.#metrics, () => clock.monotonic(), expiresAt);
     };
     const lastEventId = headerOf(headers, "last-event-id");
     if (lastEventId !== undefined) await resume(lastEventId, session, caller, open, this.#parts);

@@ -2,6 +2,7 @@
  * The parts of the lane, joined: made once for each front, before its first request.
  */
 import { randomBytes } from "node:crypto";
+import type { PublishedResource } from "../auth/protectedResource.ts";
 import type { ScopeRule } from "../auth/scopes.ts";
 import type { FrontConfig } from "../options.ts";
 import { Wheel } from "../wheel.ts";
@@ -26,6 +27,8 @@ export interface LaneParts {
   readonly resumed: ResumedStreams;
   readonly notices: Notices;
   readonly requests: LegacyRequests;
+  /** Undefined where there is none, or no auth. */
+  readonly protectedResource: PublishedResource | undefined;
   /** Hears of the server's changes no more. */
   readonly endChanges: () => void;
 }
@@ -68,7 +71,8 @@ export function assembleLane(
       cancel: (callId, reason) => void calls.get(callId)?.cancel(reason),
       sessionEnded(sessionId) {
         streams.end(sessionId);
-        for (const call of calls.values()) if (call.session.id === sessionId) call.drop();
+        for (const call of calls.values())
+          if (call.session.id === sessionId) void call.sessionEnded();
         for (const each of resumed.values()) if (each.session.id === sessionId) each.end();
       },
     },
@@ -94,6 +98,7 @@ export function assembleLane(
   const methodPorts = { catalog, records, pageSize, scopes };
   return {
     ...{ ports, records, streams, resumed, notices, endChanges },
+    protectedResource: front.protectedResource,
     tokens: new SessionTokens(runtime.sealer, runtime.audience, clock),
     requests: new LegacyRequests(methodPorts, ports, randomId),
   };

@@ -30,7 +30,7 @@ export interface AsksBefore {
   readonly asked: number;
   /** Ids whose answers the run has had. */
   readonly given: ReadonlySet<string>;
-  /** Ids that are recorded as open and were never sent: their front died in between. */
+  /** Ids that are open and that the client may not have: never sent, or sent while it was away and no longer kept. */
   readonly unsent: ReadonlySet<string>;
 }
 
@@ -38,8 +38,10 @@ export interface AsksBefore {
 export interface AskPlan {
   readonly asks: Readonly<Record<string, OpenAsk>>;
   readonly asked: number;
-  /** Messages to the client, in order. */
-  readonly messages: readonly string[];
+  /** Notifications that withdraw questions; they go first. */
+  readonly withdrawn: readonly string[];
+  /** Questions to be sent, in order. */
+  readonly requests: readonly { readonly id: string; readonly text: string }[];
   /** Keys of questions that the revision can't carry, with the error in place of the client's. */
   readonly refused: Readonly<Record<string, ClientError>>;
 }
@@ -58,7 +60,7 @@ export function planAsks(
   const answeredBefore = Object.entries(before.asks).filter(([id]) => given.has(id));
   const asks: Record<string, OpenAsk> = {};
   const refused: Record<string, ClientError> = {};
-  const messages: string[] = [];
+  const requests: { readonly id: string; readonly text: string }[] = [];
   let { asked } = before;
   for (const [key, wire] of Object.entries(inputRequests)) {
     // The runtime makes these, in this shape.
@@ -93,20 +95,20 @@ export function planAsks(
       unusable,
       ...(elicitationId === undefined ? {} : { elicitationId }),
     };
-    if (standing === undefined || unsent.has(id)) messages.push(askRequest(id, lowered.ask));
+    const isMissing = unsent.has(id) && asks[id]?.answer === undefined;
+    if (standing === undefined || isMissing)
+      requests.push({ id, text: askRequest(id, lowered.ask) });
   }
   const withdrawn = open.filter(([id, ask]) => asks[id] === undefined && ask.answer === undefined);
   return {
     asks,
     asked,
     refused,
-    messages: [
-      ...withdrawals(
-        withdrawn.map(([id]) => id),
-        "it is no longer asked",
-      ),
-      ...messages,
-    ],
+    requests,
+    withdrawn: withdrawals(
+      withdrawn.map(([id]) => id),
+      "it is no longer asked",
+    ),
   };
 }
 

@@ -37,7 +37,7 @@ export async function resume(
   // The call has ended: what the client missed is in the log, for as long as that is kept.
   const { shared } = ports;
   let stream: EventStream | undefined;
-  const last = await readEvents(shared, callId, number, (event) => {
+  const { last } = await readEvents(shared, callId, number, (event) => {
     stream ??= open();
     sendEvent(stream, callId, session.revision, event.number, event.mark, event.text);
   });

@@ -2,13 +2,20 @@
  * A GET stream that reads a call on while another front drives it.
  *
  * It writes itself into the call's record, so that the owner ends its own stream and tells of new events; it looks for them
- * by itself too. When the owner dies, this front takes the call over and the stream becomes the call's.
+ * by itself too. What it should have read and is no longer kept stands there as well: the owner sends open questions again. When the owner dies, this front takes the call over and the stream becomes the call's.
  */
 import type { Caller } from "@reprise/runtime";
 import type { Ticked } from "../wheel.ts";
 import { readEvents, sendEvent } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
-import { callKey, callValue, readBy, readCallRecord, recordExpiry } from "./callRecord.ts";
+import {
+  callKey,
+  callValue,
+  type Gap,
+  readBy,
+  readCallRecord,
+  recordExpiry,
+} from "./callRecord.ts";
 import type { EventStream } from "./eventStream.ts";
 import type { LegacySession } from "./sessionToken.ts";
 import { takeOver } from "./takeOver.ts";
@@ -30,6 +37,8 @@ export class ResumedStream implements Ticked {
   readonly #ports: CallPorts;
   readonly #readers: ResumedStreams;
   #after: number;
+  #gap: Gap | undefined;
+  #isAnnounced = false;
   #readAt: number;
   #lookedAt: number;
   #working: Promise<void> | undefined;
@@ -63,8 +72,7 @@ export class ResumedStream implements Ticked {
     this.#ports.wheel.add(this);
     this.#stream.onClose = () => this.#forget();
     this.#work(async () => {
-      const owner = await this.#announce();
-      if (owner !== undefined) this.#ports.tell(owner, this.callId);
+      await this.#announce();
       await this.#read();
     });
   }
@@ -83,6 +91,8 @@ export class ResumedStream implements Ticked {
   }
 
   tick(now: number): void {
+    const { expiresAt } = this.#stream;
+    if (expiresAt !== undefined && this.#ports.clock.now() >= expiresAt) return this.end();
     if (now - this.#stream.writtenAt >= this.#ports.heartbeatMs) this.#stream.comment();
     if (now - this.#lookedAt >= this.#ports.config.leaseMs / 3) {
       this.#lookedAt = now;
@@ -93,15 +103,18 @@ export class ResumedStream implements Ticked {
     }
   }
 
-  /** Writes itself into the record. Gives the owner; undefined when the call has ended. */
-  async #announce(): Promise<string | undefined> {
-    const { shared, me } = this.#ports;
+  /** Writes itself into the record, unless the call has ended, and tells the owner. */
+  async #announce(): Promise<void> {
+    const { shared, me, tell } = this.#ports;
+    const gap = this.#gap === undefined ? {} : { gap: this.#gap };
     for (let tries = 0; tries < maxTries; tries++) {
       const found = await shared.get(callKey(this.callId));
       const record = found === undefined ? undefined : readCallRecord(found);
-      if (found === undefined || record === undefined) return undefined;
-      const next = readBy(record, { front: me, stream: this.#name });
-      if (next === undefined) return record.owner;
+      if (found === undefined || record === undefined) return;
+      // A newer stream of the call: this one ends at its next look.
+      if (this.#isAnnounced && record.reader?.stream !== this.#name) return;
+      const next = readBy(record, { front: me, stream: this.#name, ...gap });
+      if (next === undefined) return tell(record.owner, this.callId);
       const expiresAt = recordExpiry(next, this.session.expiresAt);
       const written = await shared.put(
         callKey(this.callId),
@@ -109,18 +122,23 @@ export class ResumedStream implements Ticked {
         found.revision,
         expiresAt,
       );
-      if (written !== undefined) return record.owner;
+      if (written === undefined) continue;
+      this.#isAnnounced = true;
+      return tell(record.owner, this.callId);
     }
-    return undefined;
   }
 
   async #read(): Promise<void> {
     const { shared } = this.#ports;
     const { revision } = this.session;
-    await readEvents(shared, this.callId, this.#after, ({ number, mark, text }) => {
+    const { gap } = await readEvents(shared, this.callId, this.#after, (event) => {
+      const { number, mark, text } = event;
       this.#after = number;
       sendEvent(this.#stream, this.callId, revision, number, mark, text);
     });
+    if (gap === undefined || !this.#stream.isOpen) return;
+    this.#gap = { after: this.#gap?.after ?? gap.after, before: gap.before };
+    await this.#announce();
   }
 
   async #look(): Promise<void> {

@@ -16,7 +16,7 @@ import {
 } from "@reprise/protocol";
 import type { RunReply } from "@reprise/runtime";
 import type { CallPorts } from "./callPorts.ts";
-import { asking } from "./callRecord.ts";
+import { asking, type Gap } from "./callRecord.ts";
 import { type CallRound, type CallWork, type RoundPorts, runRequestOf } from "./callRequest.ts";
 import { planAsks, unanswered } from "./openAsks.ts";
 import type { RecordHold } from "./recordHold.ts";
@@ -31,6 +31,11 @@ export interface RoundHost extends RoundPorts {
   /** Opens the stream and makes the record. Rejects with a RepriseError when there can't be one. */
   opened(): Promise<void>;
   send(messages: readonly string[]): void;
+  /** Sends questions; `numbered` is told the event of each, undefined where the log could not be reached. */
+  ask(
+    requests: readonly { readonly id: string; readonly text: string }[],
+    numbered: (id: string, event: number | undefined) => void,
+  ): void;
   respond(status: number, body: string, outcome: string): Promise<void>;
   /** Another front has the call. */
   drop(): void;
@@ -46,9 +51,13 @@ export class Rounds {
   #isExecuting = false;
   /** Questions whose answers the running round brought. */
   #given = none;
+  /** Open questions that the client may not have. */
   #unsent = none;
+  /** Events of the questions that were sent. */
+  readonly #events = new Map<string, number | undefined>();
   #refusedKeys = "";
   #openAsks = 0;
+  #unasked: (() => void) | undefined;
 
   constructor(host: RoundHost, work: CallWork, ports: CallPorts) {
     this.#host = host;
@@ -65,8 +74,8 @@ export class Rounds {
     void this.#execute({});
   }
 
-  /** Goes on from a record of another front. `sent` has the ids of questions that the client has. */
-  resume(sent: ReadonlySet<string>): void {
+  /** Goes on from a record of another front. `sent` has the questions that are in the log, with their events. */
+  resume(sent: ReadonlyMap<string, number>): void {
     const { record } = this.#host.hold;
     if (record === undefined) return;
     const { requestState } = record;
@@ -78,11 +87,24 @@ export class Rounds {
     this.#openAsks = open.length;
     this.#ports.limits.asksKept(this.#work.caller.principal, open.length);
     this.#unsent = new Set(open.filter((id) => !sent.has(id)));
+    for (const [id, event] of sent) this.#events.set(id, event);
     this.answersCame();
-    // The question itself is not in the record: the run says it again.
-    if (!this.#isExecuting && this.#unsent.size > 0) {
-      void this.#execute({ requestState, inputResponses: {} });
-    }
+    this.#sendUnsent();
+  }
+
+  /** A stream reads the call on: it gets the open questions that were in the gap, or never in the log, once more. */
+  readOn(gap: Gap | undefined): void {
+    const { record } = this.#host.hold;
+    if (record === undefined || this.#host.isOver) return;
+    const lost = unanswered(record.asks).filter((id) => {
+      // Without an entry it is about to be sent.
+      if (!this.#events.has(id)) return false;
+      const event = this.#events.get(id);
+      return event === undefined || (gap !== undefined && event > gap.after && event < gap.before);
+    });
+    for (const id of lost) this.#events.delete(id);
+    this.#unsent = new Set([...this.#unsent, ...lost]);
+    this.#sendUnsent();
   }
 
   /** Brings the answers that are in the record, if there are any and no round runs. */
@@ -103,6 +125,12 @@ export class Rounds {
     void this.#execute({ requestState: record.requestState, inputResponses, clientErrors });
   }
 
+  /** Nobody answers any more: `unasked` is called once the run waits, now or when it asks next; never if it ends before. */
+  unasked(unasked: () => void): void {
+    if (this.#isExecuting) this.#unasked = unasked;
+    else unasked();
+  }
+
   /** Counts the open questions as no longer held. */
   forget(): void {
     this.#count(0);
@@ -116,6 +144,8 @@ export class Rounds {
       const request = runRequestOf(this.#work, host.session, round, host);
       const reply = await this.#ports.runtime.execute(request);
       if (!host.isOver) await this.#settle(reply);
+      // Also when that came about while its questions were being recorded.
+      if (host.isOver && reply.kind === "input_required") this.#unasked?.();
     } catch (error) {
       if (!isRepriseError(error)) this.#ports.failed(error);
       if (!host.isOver) await this.#refuse(error).catch(this.#ports.failed);
@@ -165,9 +195,10 @@ export class Rounds {
     if (record === undefined) return host.drop();
     const { asks, asked } = record;
     const { id: callId, session } = host;
+    const unsent = this.#unsent;
     const before = { callId, asks, asked, revision: session.revision };
     const plan = planAsks(
-      { ...before, given: this.#given, unsent: this.#unsent },
+      { ...before, given: this.#given, unsent },
       reply.inputRequests,
       reply.elicitationIds ?? {},
     );
@@ -180,11 +211,25 @@ export class Rounds {
     if (host.isOver) return;
     if (written === undefined) return host.drop();
     this.#given = none;
-    this.#unsent = none;
-    host.send(plan.messages);
+    const left = [...this.#unsent].filter(
+      (id) => !unsent.has(id) && written.asks[id] !== undefined,
+    );
+    this.#unsent = new Set(left);
+    for (const id of this.#events.keys()) if (plan.asks[id] === undefined) this.#events.delete(id);
+    host.send(plan.withdrawn);
+    host.ask(plan.requests, (id, event) => this.#events.set(id, event));
     // Not before: an answer that was looked at in between would have gone to the round before.
     this.#isExecuting = false;
     this.answersCame(plan.refused);
+    this.#sendUnsent();
+  }
+
+  /** The questions themselves are not in the record: the run says them again. */
+  #sendUnsent(): void {
+    const { record } = this.#host.hold;
+    if (this.#isExecuting || this.#host.isOver || this.#unsent.size === 0) return;
+    if (record?.requestState === undefined) return;
+    void this.#execute({ requestState: record.requestState, inputResponses: {} });
   }
 
   /** A question that can't be carried and is asked again all the same would go round for ever. */

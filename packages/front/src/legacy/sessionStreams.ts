@@ -5,13 +5,20 @@
  * A client may have several, on several fronts; each message goes out on one. The newest speaks, the others stay open and
  * silent: a client whose stream were closed would open it again, and two would take turns for ever. When the speaker is
  * gone, the next one that has something to say takes its place.
+ *
+ * A stream that is over, or never came about, is named as the speaker no more: what the store refuses then is tried again until
+ * it is done or the session is over. Else a front that lives would keep all others silent.
  */
+import { isRepriseError } from "@reprise/errors";
 import { listChangedNotification, resourceUpdatedNotification } from "@reprise/protocol";
 import type { Ticked } from "../wheel.ts";
 import type { CallPorts } from "./callPorts.ts";
 import type { EventStream } from "./eventStream.ts";
 import { type SessionRecord, type SessionRecords, silent, speaking } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
+
+/** How often a stream that is gone is taken out of its session's record, until that was done. */
+const freeAgainMs = 1_000;
 
 /** What is told: another list of tools, or a resource's new contents. */
 export type ServerChange =
@@ -35,19 +42,28 @@ export class SessionStreams {
 
   /** Opens one; it speaks from now on. Rejects when the store can't be reached. */
   async open(session: LegacySession, name: string, open: () => EventStream): Promise<void> {
-    const { presence, me, wheel, failed } = this.#ports;
+    const { presence, me, wheel } = this.#ports;
     await presence.ensure();
-    await this.#records.change(session, speaking(name, me));
-    const member = new SessionStream(session, name, open(), this.#ports.heartbeatMs, (now) =>
-      this.#ports.clock.now() >= session.expiresAt ? this.#close(now) : undefined,
-    );
+    let member: SessionStream;
+    try {
+      await this.#records.change(session, speaking(name, me));
+      member = new SessionStream(session, name, open(), this.#ports);
+    } catch (error) {
+      // A write that failed may have been made.
+      if (!isRepriseError(error, "SESSION_UNKNOWN")) this.#free(session, name);
+      throw error;
+    }
     this.#streams.add(member);
     wheel.add(member);
     member.stream.onClose = () => {
       this.#streams.delete(member);
       wheel.delete(member);
-      this.#records.change(session, silent(name)).catch(failed);
+      this.#free(session, name);
     };
+  }
+
+  #free(session: LegacySession, name: string): void {
+    new Freeing(() => this.#records.change(session, silent(name)), session, this.#ports).begin();
   }
 
   /** Tells all sessions of this front what changed, each over its one speaker. */
@@ -66,10 +82,6 @@ export class SessionStreams {
     for (const member of this.#streams) {
       if (sessionId === undefined || member.session.id === sessionId) member.stream.end();
     }
-  }
-
-  #close(member: SessionStream): void {
-    member.stream.end();
   }
 
   async #say(member: SessionStream, change: ServerChange): Promise<void> {
@@ -98,26 +110,70 @@ class SessionStream implements Ticked {
   readonly session: LegacySession;
   readonly name: string;
   readonly stream: EventStream;
-  readonly #heartbeatMs: number;
-  readonly #expire: (member: SessionStream) => void;
+  readonly #ports: Pick<CallPorts, "clock" | "heartbeatMs">;
 
   constructor(
     session: LegacySession,
     name: string,
     stream: EventStream,
-    heartbeatMs: number,
-    expire: (member: SessionStream) => void,
+    ports: Pick<CallPorts, "clock" | "heartbeatMs">,
   ) {
     this.session = session;
     this.name = name;
     this.stream = stream;
-    this.#heartbeatMs = heartbeatMs;
-    this.#expire = expire;
+    this.#ports = ports;
   }
 
   tick(now: number): void {
-    this.#expire(this);
-    if (now - this.stream.writtenAt >= this.#heartbeatMs) this.stream.comment();
+    const { clock, heartbeatMs } = this.#ports;
+    const { expiresAt = this.session.expiresAt, writtenAt } = this.stream;
+    if (clock.now() >= Math.min(expiresAt, this.session.expiresAt)) this.stream.end();
+    else if (now - writtenAt >= heartbeatMs) this.stream.comment();
+  }
+}
+
+/** Takes a stream's name out of its session's record. */
+class Freeing implements Ticked {
+  readonly #change: () => Promise<unknown>;
+  readonly #session: LegacySession;
+  readonly #ports: CallPorts;
+  #isWorking = false;
+  #triedAt = 0;
+
+  constructor(change: () => Promise<unknown>, session: LegacySession, ports: CallPorts) {
+    this.#change = change;
+    this.#session = session;
+    this.#ports = ports;
+  }
+
+  begin(): void {
+    this.#try(this.#ports.failed);
+  }
+
+  tick(now: number): void {
+    const { clock, wheel } = this.#ports;
+    if (clock.now() >= this.#session.expiresAt) wheel.delete(this);
+    // The first failure was told; what comes of it is the same.
+    else if (!this.#isWorking && now - this.#triedAt >= freeAgainMs) this.#try(() => undefined);
+  }
+
+  #try(failed: (error: unknown) => void): void {
+    const { clock, wheel, presence } = this.#ports;
+    this.#isWorking = true;
+    this.#triedAt = clock.monotonic();
+    this.#change()
+      .then(
+        () => wheel.delete(this),
+        (error: unknown) => {
+          if (isRepriseError(error, "SESSION_UNKNOWN")) return wheel.delete(this);
+          failed(error);
+          // The streams of a front that stopped speak no more for anybody.
+          if (!presence.isClosed) wheel.add(this);
+        },
+      )
+      .finally(() => {
+        this.#isWorking = false;
+      });
   }
 }
 

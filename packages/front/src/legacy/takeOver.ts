@@ -5,7 +5,7 @@
  *    front both have it then.
  * O2 The run is joined or executed again under the same id, never begun beside itself: that is the runtime's promise.
  * O3 A take-over that fails half way leaves a call that the next one takes; one that can't go on ends with the error.
- * O4 What the client was sent already is not sent again: the log says what that was.
+ * O4 What the client was sent already is not sent again: the log says what that was, as far as it is kept.
  */
 import { isRepriseError, type RepriseError } from "@reprise/errors";
 import {
@@ -131,18 +131,18 @@ async function callOf(
 
 /** What the client was sent since the call began; undefined when that includes the end. */
 async function readLog(callId: string, { shared }: CallPorts): Promise<LoggedCall | undefined> {
-  let sent = new Set<string>();
+  let sent = new Map<string, number>();
   let progress: number | undefined;
   let hasEnded = false;
-  await readEvents(shared, callId, 0, ({ mark, text }) => {
+  await readEvents(shared, callId, 0, ({ number, mark, text }) => {
     if (mark === "opened") {
-      sent = new Set();
+      sent = new Map();
       progress = undefined;
       hasEnded = false;
     } else if (mark === "message") {
       const message = JSON.parse(text) as JsonValue;
       if (!isJsonObject(message)) return;
-      if (typeof message["id"] === "string") sent.add(message["id"]);
+      if (typeof message["id"] === "string") sent.set(message["id"], number);
       else progress = progressOf(message) ?? progress;
     } else hasEnded = true;
   });

@@ -26,7 +26,7 @@ import {
   resultResponse,
 } from "@reprise/protocol";
 import type { Caller, Catalog, Clock, CompiledHandler, Runtime } from "@reprise/runtime";
-import { invalidTokenChallenge } from "../auth/challenge.ts";
+import { hearsUntil } from "../auth/hearing.ts";
 import type { Exchange } from "../exchange.ts";
 import type { FrontMetrics } from "../metrics.ts";
 import type { FrontConfig } from "../options.ts";
@@ -98,7 +98,8 @@ export class Subscriptions {
    */
   open({ id, params }: ModernRequest, caller: Caller, exchange: Exchange): void {
     const filter = readListen(id, params);
-    const expiresAt = this.#expiryOf(caller, exchange);
+    const { protectedResource } = this.#config;
+    const expiresAt = hearsUntil(caller, this.#clock.now(), protectedResource, exchange);
     this.#admit(caller);
     const { catalog } = this.#runtime;
     const uris = this.#readable(filter, caller);
@@ -165,19 +166,6 @@ export class Subscriptions {
         `This caller has ${maxSubscriptionsPerCaller} open subscriptions here; repeat when one has ended`,
       );
     }
-  }
-
-  /** When the caller's token ends. One that has just ended, which the clock tolerance let in, is refused. */
-  #expiryOf({ claims }: Caller, exchange: Exchange): number | undefined {
-    const { exp } = claims;
-    if (typeof exp !== "number" || !Number.isFinite(exp)) return undefined;
-    const expiresAt = exp * 1000;
-    if (expiresAt > this.#clock.now()) return expiresAt;
-    const { protectedResource } = this.#config;
-    if (protectedResource !== undefined) {
-      exchange.challenge(invalidTokenChallenge(protectedResource));
-    }
-    throw new RepriseError("UNAUTHORIZED", "The token has expired.");
   }
 
   /** The URIs of a filter that name something, and something that the caller may read. */

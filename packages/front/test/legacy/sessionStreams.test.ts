@@ -115,6 +115,54 @@ describe("a session's GET stream", () => {
       .toMatchObject({ method: "notifications/tools/list_changed" });
   });
 
+  test("leaves the speaking to another one also when the store was away as it ended", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a, b] = all.instances;
+    const session = await initialize(a.url);
+    const older = streamOf(await session.listen(a.url));
+    const newer = streamOf(await session.listen(b.url));
+    const { get } = b.shared;
+    const refused = new Promise<void>((resolve) => {
+      b.shared.get = (key) => {
+        if (key.kind !== "session") return get(key);
+        resolve();
+        return Promise.reject(new Error("the store is away"));
+      };
+    });
+    await newer.leave();
+    await refused;
+    b.shared.get = get;
+    for (let second = 0; second < 3; second++) {
+      all.clock.advance(1_000);
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await switchTool(a);
+    expect((await older.message()).method).toBe("notifications/tools/list_changed");
+  });
+
+  test("that could not be opened is no speaker: the other one goes on speaking", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a, b] = all.instances;
+    const session = await initialize(a.url);
+    const older = streamOf(await session.listen(a.url));
+    const { put } = b.shared;
+    // Written, but its reply was lost.
+    b.shared.put = async (...args) => {
+      const revision = await put(...args);
+      if (args[0].kind !== "session") return revision;
+      b.shared.put = put;
+      throw new Error("the store is away");
+    };
+    expect((await session.listen(b.url)).stream).toBeUndefined();
+    const heard = older.message();
+    await expect
+      .poll(async () => {
+        await switchTool(a);
+        return Promise.race([heard, new Promise((resolve) => setImmediate(resolve, undefined))]);
+      })
+      .toMatchObject({ method: "notifications/tools/list_changed" });
+  });
+
   test("closes when its front stops in order, so that the front can", async () => {
     const [a] = (await cluster(watchedServer().server)).instances;
     const session = await initialize(a.url);

@@ -38,7 +38,7 @@ export interface Session {
   /** A request; ids count up unless given. */
   request(url: string, method: string, params?: unknown, id?: string | number): Promise<Got>;
   answer(url: string, id: JsonValue | undefined, result: unknown): Promise<number>;
-  listen(url: string, lastEventId?: string): Promise<Got>;
+  listen(url: string, lastEventId?: string, headers?: Record<string, string>): Promise<Got>;
   end(url: string): Promise<number>;
 }
 
@@ -89,9 +89,9 @@ export function sessionOf(id: string, revision = "2025-11-25"): Session {
       }),
     answer: async (url, askId, result) =>
       (await send(url, { jsonrpc: "2.0", id: askId, result })).status,
-    listen: async (url, lastEventId) => {
+    listen: async (url, lastEventId, more) => {
       const last = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
-      const headers = own({ accept: "text/event-stream", ...last });
+      const headers = own({ accept: "text/event-stream", ...last, ...more });
       return gotOf(await fetch(url, { headers, signal: endOfTest() }));
     },
     end: async (url) => (await fetch(url, { method: "DELETE", headers: own() })).status,
