@@ -79,11 +79,28 @@ export interface AnswerTaken {
   readonly at: number;
 }
 
+/**
+ * What a step did, or may have done, was undone. Such entries stand behind all others: once one is there, the handler goes on
+ * no more, and no cursor delivers them.
+ */
+export interface StepUndone {
+  readonly kind: "step_undone";
+  /** The step. */
+  readonly name: string;
+  readonly at: number;
+}
+
 /** One fact of a run. */
-export type Entry = StepCompleted | StepFailed | ReadCompleted | ReadFailed | AnswerTaken;
+export type Entry =
+  | StepCompleted
+  | StepFailed
+  | ReadCompleted
+  | ReadFailed
+  | AnswerTaken
+  | StepUndone;
 
 /** What an entry belongs to: matching goes by this and never by position alone. */
-export type OperationKind = "step" | "read" | "ask";
+export type OperationKind = "step" | "read" | "ask" | "undo";
 
 /** The kind of operation that an entry answers. */
 export function operationOf(entry: Entry): OperationKind {
@@ -96,6 +113,8 @@ export function operationOf(entry: Entry): OperationKind {
       return "read";
     case "answer_taken":
       return "ask";
+    case "step_undone":
+      return "undo";
   }
 }
 
@@ -107,6 +126,16 @@ export function nameOf(entry: Entry): string {
 /** Whether the entry is a failure, which a later attempt may try again once the run has ended with it. */
 export function isFailure(entry: Entry): boolean {
   return entry.kind === "step_failed" || entry.kind === "read_failed";
+}
+
+/** The steps of a run that are undone. */
+export function undoneSteps(entries: readonly Entry[]): ReadonlySet<string> {
+  return new Set(entries.flatMap((entry) => (entry.kind === "step_undone" ? [entry.name] : [])));
+}
+
+/** The entries that a handler is replayed over. */
+export function withoutUndone(entries: readonly Entry[]): readonly Entry[] {
+  return entries.filter((entry) => entry.kind !== "step_undone");
 }
 
 /**

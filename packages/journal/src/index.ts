@@ -9,8 +9,17 @@ export type {
   RecordedError,
   StepCompleted,
   StepFailed,
+  StepUndone,
 } from "./entry.ts";
-export { cutAtFailure, ENTRY_FORMAT, isFailure, nameOf, operationOf } from "./entry.ts";
+export {
+  cutAtFailure,
+  ENTRY_FORMAT,
+  isFailure,
+  nameOf,
+  operationOf,
+  undoneSteps,
+  withoutUndone,
+} from "./entry.ts";
 export type { JsonArray, JsonObject, JsonValue } from "./json.ts";
 export { isJsonObject } from "./json.ts";
 export type { CursorEvents, Mismatch, Operation, ScheduleTurn } from "./replay.ts";

@@ -181,6 +181,8 @@ export { claimFirst } from "./transitions/firstCall.ts";
 export { keyAfter } from "./transitions/keyRecord.ts";
 export { append, endRound, leave, renew } from "./transitions/progress.ts";
 export { claimQueued } from "./transitions/queue.ts";
+export { release } from "./transitions/release.ts";
+export { hasUndoable, isOverdue, stopOf } from "./transitions/undo.ts";
 export type {
   ClientCapabilities,
   ContentAnnotations,

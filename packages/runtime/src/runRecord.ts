@@ -29,6 +29,8 @@ export interface RunOrigin {
   readonly client: ClientIdentity;
   /** Where `uuid` and `random` come from. 128 random bits. */
   readonly seed: string;
+  /** `_meta.traceparent` of the first request, when it had one. */
+  readonly traceparent?: string | undefined;
   /** The idempotency record that leads here, if the call had a key. */
   readonly key:
     | { readonly scope: string; readonly generation: number; readonly argsDigest: string }
@@ -53,7 +55,9 @@ export type RunStatus =
   /** Only an operator goes on. */
   | "parked"
   /** It was no longer wanted; nothing goes on. */
-  | "cancelled";
+  | "cancelled"
+  /** It failed, was cancelled or was not answered in time, and what could be undone of it is; nothing goes on. */
+  | "undone";
 
 /** Ownership of a running round. `holder` means something to the adapter only. */
 export interface Lease {
@@ -83,6 +87,10 @@ export interface PendingAsk {
   readonly changes: number;
   /** How many times a URL ask was accepted without being completed. */
   readonly unfinished: number;
+  /** What is asked. Absent in records of older releases, and in sealed states. */
+  readonly kind?: "confirm" | "elicit" | "elicitUrl" | "sample" | "listRoots";
+  /** When this very question was first sent. Absent in records of older releases. */
+  readonly askedAt?: number;
   /** Of a URL ask: its stable id, and whether its page was given that. The wire of 2026-07-28 has no id. */
   readonly elicitation?: { readonly id: string; readonly completable: boolean };
 }
@@ -123,6 +131,18 @@ export interface StepMark {
   readonly firstTriedAt: number;
 }
 
+/** What is, or was, to be undone of a run; nothing else of it goes on once this stands (docs/design.md 4.5). */
+export interface RunUndo {
+  /** The handler threw, the run was cancelled, or its question was not answered in time. */
+  readonly why: "failed" | "cancelled" | "expired";
+  /** What callers get once it is undone; of a failure the handler's own response. */
+  readonly response: Exclude<RecordedResponse, { readonly kind: "question" }>;
+  /** When the first attempt that undoes was given out: the remote's memory of undo keys is counted from here. */
+  readonly triedAt?: number | undefined;
+  /** The lease is still that of the attempt that was cancelled, which may be in a step. Absent is false. */
+  readonly awaits?: boolean | undefined;
+}
+
 /** Facts of a run that change. */
 export interface RunHead {
   readonly status: RunStatus;
@@ -155,6 +175,12 @@ export interface RunHead {
   /** When the newest attempt was claimed: no step of it can have started before. */
   readonly claimedAt: number;
   readonly marks: Readonly<Record<string, StepMark>>;
+  /** Every step that was started so far wrote a mark first, so none can have been running unseen. Absent is unknown. */
+  readonly stepsMarked?: boolean | undefined;
+  /** Steps with an undo function that are recorded or in doubt, and not undone. Absent is none. */
+  readonly undoable?: readonly string[] | undefined;
+  /** The run is undone, by the attempts that come; with another status than `running`, that is over or stands still. */
+  readonly undo?: RunUndo | undefined;
   /** Marked steps behind a failure that runs again: the handler may go another way and need not come to them. */
   readonly passable?: readonly string[] | undefined;
   /** The open questions of the last suspended round; empty when none. */
@@ -212,7 +238,7 @@ export interface KeyRecord {
 export const MAX_TAKEOVERS: number = 5;
 /** How long a run without an open question is kept after its newest change. Default `retention`. */
 export const DEFAULT_RETENTION_MS: number = 24 * 60 * 60 * 1000;
-/** How long interrupted, mismatched and parked runs are kept. */
+/** How long interrupted, mismatched and parked runs are kept, and those that are being undone. */
 export const ATTENTION_RETENTION_MS: number = 30 * 24 * 60 * 60 * 1000;
 /** How long a mismatched run waits for an instance that fits before it is parked. */
 export const MISMATCH_GRACE_MS: number = 10 * 60 * 1000;

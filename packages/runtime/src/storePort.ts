@@ -20,6 +20,7 @@ import type {
   RunOrigin,
   RunRecord,
   RunStatus,
+  RunUndo,
   SettledAnswer,
   StepMark,
 } from "./runRecord.ts";
@@ -38,8 +39,12 @@ export interface Progress {
   readonly entries: readonly Entry[];
   /** Marks to set (value) or clear (null). */
   readonly marks: Readonly<Record<string, StepMark | null>>;
-  /** A live step starts after this transition. */
+  /** A live step starts after this transition: the first of the run, or the first without a mark. */
   readonly stepStarts: boolean;
+  /** With `stepStarts`: it has a mark, and so had all before it. Absent is false. */
+  readonly stepsMarked?: boolean;
+  /** Steps with an undo function that start after this transition; each has its mark in it. */
+  readonly undoable?: readonly string[];
   /** Replaces the drafts when given. */
   readonly drafts?: RunHead["drafts"];
   /** Answers taken by the entries, by ask key. */
@@ -68,7 +73,11 @@ export type RoundEnd =
   | { readonly to: "mismatched"; readonly why?: EndReason }
   | { readonly to: "parked"; readonly response: RecordedResponse }
   /** The run is no longer wanted. */
-  | { readonly to: "cancelled"; readonly response: EndReason; readonly keyFree: boolean };
+  | { readonly to: "cancelled"; readonly response: EndReason; readonly keyFree: boolean }
+  /** It failed or is no longer wanted, and has something to undo: whoever claims it next does that. */
+  | { readonly to: "undoing"; readonly undo: RunUndo }
+  /** All of that is undone. */
+  | { readonly to: "undone"; readonly response: RunUndo["response"]; readonly keyFree: boolean };
 
 /** Why an attempt ended without a response of its run: for requests that waited for it in another process. */
 export type EndReason = Extract<RecordedResponse, { readonly kind: "error" }>;
@@ -209,11 +218,18 @@ export type TransitionReply =
 
 /** What cancelling a run gets. */
 export type CancelReply =
-  /** It has ended, by this call or an earlier one. */
-  | { readonly tag: "CANCELLED"; readonly round: number }
+  /** It has ended, by this call or an earlier one; with `undoing`, what it did is still to be undone. */
+  | { readonly tag: "CANCELLED"; readonly round: number; readonly undoing?: boolean }
   /** It had ended otherwise: what was recorded first stands. */
   | { readonly tag: "ENDED"; readonly round: number; readonly status: RunStatus }
   /** There is no such run, or it is another principal's. */
+  | { readonly tag: "LOST" };
+
+/** What releasing a run gets. */
+export type ReleaseReply =
+  | { readonly tag: "RELEASED"; readonly round: number }
+  /** It is neither parked nor mismatched: nothing was changed. */
+  | { readonly tag: "NOT_PARKED"; readonly round: number; readonly status: RunStatus }
   | { readonly tag: "LOST" };
 
 /** What the creation of a run gets. */
@@ -252,6 +268,8 @@ export interface RunStore {
   renew(ref: AttemptRef): Promise<TransitionReply>;
   /** Ends a run for good, whoever has it; what its attempt still sends gets CANCELLED. */
   cancel(input: CancelRun): Promise<CancelReply>;
+  /** Lets a parked or mismatched run go on: for operators. */
+  release(runId: string): Promise<ReleaseReply>;
   /** A waiter's request is gone. */
   leave(runId: string, epoch: number, waiterId: string): Promise<LeaveReply>;
   /**
@@ -266,8 +284,8 @@ export interface RunStore {
    */
   onStopping(runId: string, epoch: number, listener: (why: StopReason) => void): () => void;
   /**
-   * Run ids whose attempt died or has been queued for longer than a lease, or whose mismatch is older than the grace; at
-   * most `limit`.
+   * Run ids whose attempt died or has been queued for longer than a lease, whose mismatch is older than the grace, or whose
+   * deadline has passed with something to undo (`isOverdue`); at most `limit`.
    */
   findAbandoned(limit: number): Promise<readonly string[]>;
   /** The whole record, for operators and tests. */

@@ -6,10 +6,11 @@
  * I1 `running` and `mismatched` list exactly the runs of that status.
  * I2 `expiry` lists every run once, by the minute of its expiry. Who reads it checks the head.
  * I3 `waiting` holds, for each principal, how many runs wait and how many bytes those hold.
+ * I4 `deadline` lists every waiting run with something to undo, by the minute in which its newest state expires.
  */
-import type { RunHead, RunStatus } from "@reprise/runtime";
+import { hasUndoable, type RunHead, type RunStatus } from "@reprise/runtime";
 import type { TextDatabase } from "./environment.ts";
-import { expiryKey, mismatchedKey, runningKey, waitingKey } from "./keys.ts";
+import { deadlineKey, expiryKey, mismatchedKey, runningKey, waitingKey } from "./keys.ts";
 
 /** What the indexes know of a run. */
 export interface Indexed {
@@ -34,12 +35,9 @@ export function moveIndexes(
 ): void {
   moveStatus(database, "running", runningKey(runId), before, after);
   moveStatus(database, "mismatched", mismatchedKey(runId), before, after);
-  const oldExpiry = before && expiryKey(before.head.expiresAt, runId);
-  const newExpiry = after && expiryKey(after.head.expiresAt, runId);
-  if (oldExpiry !== newExpiry) {
-    if (oldExpiry !== undefined) void database.remove(oldExpiry);
-    if (newExpiry !== undefined) void database.put(newExpiry, "");
-  }
+  const expiryOf = ({ head }: Indexed): string => expiryKey(head.expiresAt, runId);
+  moveTime(database, before && expiryOf(before), after && expiryOf(after));
+  moveTime(database, deadlineOf(before, runId), deadlineOf(after, runId));
   const runs = waits(after) - waits(before);
   const bytes = (after?.charged ?? 0) - (before?.charged ?? 0);
   if (runs !== 0 || bytes !== 0) addWaiting(database, principal(), runs, bytes);
@@ -63,6 +61,21 @@ function moveStatus(
   if (was === is) return;
   if (is) void database.put(key, "");
   else void database.remove(key);
+}
+
+function moveTime(
+  database: TextDatabase,
+  before: string | undefined,
+  after: string | undefined,
+): void {
+  if (before === after) return;
+  if (before !== undefined) void database.remove(before);
+  if (after !== undefined) void database.put(after, "");
+}
+
+function deadlineOf(run: Indexed | undefined, runId: string): string | undefined {
+  if (run?.head.status !== "waiting" || !hasUndoable(run.head)) return undefined;
+  return deadlineKey(run.head.stateExpiresAt, runId);
 }
 
 function waits(run: Indexed | undefined): number {

@@ -58,6 +58,15 @@ const bucketOf = (at: number): string =>
 export const expiryKey = (expiresAt: number, runId: string): string =>
   `index/expiry/${bucketOf(expiresAt)}/${runId}`;
 
+/** Waiting runs with something to undo, by the expiry of their newest state. */
+export const deadlineKey = (stateExpiresAt: number, runId: string): string =>
+  `index/deadline/${bucketOf(stateExpiresAt)}/${runId}`;
+
+/** The index entries of all runs whose deadline may have passed at `now`, oldest first. */
+export function overdueRange(now: number): { readonly start: string; readonly end: string } {
+  return { start: "index/deadline/", end: `index/deadline/${bucketOf(now)}0` };
+}
+
 /** The index entries of all runs that may have expired at `now`, oldest first. */
 export function expiredRange(now: number): { readonly start: string; readonly end: string } {
   return { start: "index/expiry/", end: `index/expiry/${bucketOf(now)}0` };

@@ -18,12 +18,14 @@ import {
   claimRound,
   createRun,
   endRound,
+  isOverdue,
   type Lease,
   leave,
   MISMATCH_GRACE_MS,
   type RunHead,
   type RunRecord,
   type RunStore,
+  release,
   renew,
   type SharedRecords,
   type Transition,
@@ -33,7 +35,7 @@ import { Capacity } from "./capacity.ts";
 import { Environment } from "./environment.ts";
 import { prepareDirectory } from "./fileSystem.ts";
 import { readWaiting } from "./indexes.ts";
-import { expiredRange, mismatchedRange, runIdOf, runningRange } from "./keys.ts";
+import { expiredRange, mismatchedRange, overdueRange, runIdOf, runningRange } from "./keys.ts";
 import { LmdbRecords } from "./lmdbRecords.ts";
 import { type CheckedOptions, checkOptions, type LmdbStoreOptions } from "./options.ts";
 import { type ReadRun, RunTable } from "./runTable.ts";
@@ -137,6 +139,9 @@ class EmbeddedStore implements LmdbStore {
   cancel: RunStore["cancel"] = (input) =>
     this.#transition(input.runId, (run, env) => cancel(run, input, env));
 
+  release: RunStore["release"] = (runId) =>
+    this.#transition(runId, (run, env) => release(run, env));
+
   leave: RunStore["leave"] = (runId, epoch, waiterId) =>
     this.#transition(runId, (run, env) => leave(run, epoch, waiterId, env));
 
@@ -150,7 +155,7 @@ class EmbeddedStore implements LmdbStore {
     this.#look((database) => {
       const found: string[] = [];
       const now = this.#options.clock.wallNow();
-      for (const range of [runningRange, mismatchedRange]) {
+      for (const range of [runningRange, mismatchedRange, overdueRange(now)]) {
         for (const key of database.getKeys(range)) {
           if (found.length >= limit) return found;
           const head = this.#runs.readHead(runIdOf(key));
@@ -315,6 +320,7 @@ class EmbeddedStore implements LmdbStore {
   #isAbandoned(head: RunHead, now: number): boolean {
     if (head.queued === true) return now - head.claimedAt > this.leaseMs;
     if (head.status === "running") return this.#isDead(head);
+    if (isOverdue(head, now)) return true;
     return head.status === "mismatched" && now - (head.mismatchedAt ?? now) > MISMATCH_GRACE_MS;
   }
 }

@@ -10,7 +10,7 @@
  *    lmdb shows it from the meta page, which is there before the flush, while read transactions get to see the commit
  *    only after it. Whoever looked in between and remembered the count would miss that commit for good.
  */
-import type { RunHead, StopReason } from "@reprise/runtime";
+import { type RunHead, type StopReason, stopOf } from "@reprise/runtime";
 import type { StoreClock } from "./ports.ts";
 
 const SHORTEST_PAUSE_MS = 2;
@@ -128,10 +128,11 @@ export class Watches {
 
   #seekStop(one: StopListener): void {
     const head = this.#readHead(one.runId);
-    if (head?.status === "cancelled") {
+    const why = head && stopOf(head, one.epoch);
+    if (why === "cancelled") {
       this.#dropStop(one);
       one.listener("cancelled");
-    } else if (head?.epoch === one.epoch && head.stopping && !one.hasLeft) {
+    } else if (why === "left" && !one.hasLeft) {
       one.hasLeft = true;
       one.listener("left");
     }

@@ -46,6 +46,7 @@ type Operation =
       readonly attempt: number;
       readonly sequence: number;
       readonly fails: boolean;
+      readonly undo: boolean;
     }
   | {
       readonly kind: "end";
@@ -56,6 +57,7 @@ type Operation =
   | { readonly kind: "leave"; readonly attempt: number; readonly waiter: number }
   | { readonly kind: "renew"; readonly attempt: number }
   | { readonly kind: "cancel"; readonly attempt: number; readonly own: boolean }
+  | { readonly kind: "release"; readonly run: number }
   | { readonly kind: "advance"; readonly ms: number }
   | { readonly kind: "expire" }
   | { readonly kind: "abandoned" };
@@ -88,16 +90,18 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     attempt: small,
     sequence: fc.nat({ max: 5 }),
     fails: fc.boolean(),
+    undo: fc.boolean(),
   }),
   fc.record({
     kind: fc.constant("end" as const),
     attempt: small,
     sequence: fc.nat({ max: 5 }),
-    to: fc.nat({ max: 5 }),
+    to: fc.nat({ max: 8 }),
   }),
   fc.record({ kind: fc.constant("leave" as const), attempt: small, waiter: small }),
   fc.record({ kind: fc.constant("renew" as const), attempt: small }),
   fc.record({ kind: fc.constant("cancel" as const), attempt: small, own: fc.boolean() }),
+  fc.record({ kind: fc.constant("release" as const), run: small }),
   fc.record({
     kind: fc.constant("advance" as const),
     ms: fc.constantFrom(1, 9_000, 11_000, 3_700_000),
@@ -148,6 +152,9 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
       state: { n: "1" },
       stateExpiresAt: now() + 20_000,
     },
+    { to: "parked", response: { kind: "complete", result: {} } },
+    { to: "undoing", undo: { why: "failed", response: { kind: "complete", result: {} } } },
+    { to: "undone", response: { kind: "complete", result: {} }, keyFree: true },
   ];
   return async (step) => {
     waiters += 1;
@@ -205,7 +212,15 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
               at: 1,
             } as const)
           : ({ kind: "step_completed", name: `s${step.sequence}`, value: "1", at: 1 } as const);
-        const change = progress(step.sequence, { entries: [entry], stepStarts: true });
+        const { name } = entry;
+        const undoable = step.undo ? { undoable: [name], stepsMarked: true } : {};
+        const undone =
+          step.undo && step.fails ? [{ kind: "step_undone", name, at: 1 } as const] : [];
+        const change = progress(step.sequence, {
+          entries: [entry, ...undone],
+          stepStarts: true,
+          ...undoable,
+        });
         return plain(await store.append(attemptAt(step.attempt), change));
       }
       case "end": {
@@ -223,6 +238,8 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
         const principal = step.own ? undefined : "nobody";
         return plain(await store.cancel({ runId, principal, reason: "unwanted" }));
       }
+      case "release":
+        return store.release(runAt(step.run));
       case "advance":
         return undefined;
       case "expire": {

@@ -1,4 +1,4 @@
--- cancelRun: ends a run that is no longer wanted, and tells whoever executes it or waits for it.
+-- cancelRun: ends a run that is no longer wanted, or leaves it to be undone, and tells whoever executes it or waits for it.
 -- KEYS run  hash
 -- KEYS journal  list of entries
 -- KEYS waiters  hash, request id to instance id
@@ -11,6 +11,8 @@
 -- ARGV head  JSON
 -- ARGV keptUntil  epoch ms
 -- ARGV due  epoch ms
+-- ARGV epoch  of a run that is to be undone; else empty
+-- ARGV keepsLease  1 if nobody is given that run before the lease of its attempt is over; else empty
 -- ARGV channels  how the channels of instances start
 -- ARGV news  what to publish to watchers
 -- ARGV stop  what to publish to the attempt's process
@@ -18,7 +20,8 @@
 -- CONFLICT now: another revision stands there
 -- writes run, due and all expiries, deletes waiters and watchers; nothing with CONFLICT
 local run, journal, waiters, watchers, dueIndex, idempotency = unpack(KEYS)
-local clock, runId, revision, head, keptUntil, due, channels, news, stop = unpack(ARGV, 1, 9)
+local clock, runId, revision, head, keptUntil, due, epoch, keepsLease, channels, news, stop =
+  unpack(ARGV, 1, 11)
 
 local now = tonumber(clock)
 if not now then
@@ -30,7 +33,9 @@ if stands[1] ~= revision then return { 'CONFLICT', now } end
 
 local keptMs = keptUntil - now
 redis.call('HSET', run, 'head', head, 'revision', revision + 1)
-redis.call('HDEL', run, 'epoch', 'leaseUntil', 'holder', 'queued', 'stopping', 'stoppable')
+redis.call('HDEL', run, 'queued', 'stopping', 'stoppable')
+if epoch == '' then redis.call('HDEL', run, 'epoch') else redis.call('HSET', run, 'epoch', epoch) end
+if keepsLease ~= '1' then redis.call('HDEL', run, 'leaseUntil', 'holder') end
 redis.call('DEL', waiters)
 for _, key in ipairs({ run, journal, idempotency }) do redis.call('PEXPIRE', key, keptMs) end
 redis.call('ZADD', dueIndex, due, runId)

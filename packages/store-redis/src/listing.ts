@@ -8,7 +8,7 @@
  * L2 Redis deletes expired keys by itself, a minute after their run's expiry; removing is for what is left over of them in
  *    the index, and for runs whose expiry has just passed.
  */
-import { MISMATCH_GRACE_MS, type RunHead } from "@reprise/runtime";
+import { isOverdue, MISMATCH_GRACE_MS, type RunHead } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import type { Reading } from "./decisions.ts";
 import { BUCKETS, type Keys } from "./keys.ts";
@@ -115,7 +115,7 @@ export class Listing {
 
   #isAbandoned(head: RunHead, now: number): boolean {
     if (head.status === "mismatched") return now - (head.mismatchedAt ?? now) > MISMATCH_GRACE_MS;
-    if (head.status !== "running") return false;
+    if (head.status !== "running") return isOverdue(head, now);
     if (head.queued === true) return now - head.claimedAt > this.#parts.leaseMs;
     return head.lease === undefined || head.lease.until <= now;
   }

@@ -19,9 +19,11 @@ import {
   claimRound,
   endRound,
   type RunStore,
+  release,
   renew,
   type SharedRecords,
   type StopReason,
+  stopOf,
 } from "@reprise/runtime";
 import { Attempts } from "./attempts.ts";
 import { AttemptWrites } from "./attemptWrites.ts";
@@ -199,6 +201,9 @@ class NetworkStore implements RedisStore {
   leave: RunStore["leave"] = (runId, epoch, waiterId) =>
     this.#tracked(() => this.#attempts.leave(runId, epoch, waiterId));
 
+  release: RunStore["release"] = (runId) =>
+    this.#tracked(() => this.#claims.claim(runId, false, (run, env) => release(run, env)));
+
   cancel: RunStore["cancel"] = (input) => this.#tracked(() => this.#attempts.cancel(input));
 
   watch: RunStore["watch"] = (runId, epoch, timeoutMs, signal) =>
@@ -266,8 +271,7 @@ class NetworkStore implements RedisStore {
 
   async #stopOf(runId: string, epoch: number): Promise<StopReason | undefined> {
     const head = (await this.#decisions.read(runId, false)).run?.head;
-    if (head?.status === "cancelled") return "cancelled";
-    return head?.epoch === epoch && head.stopping ? "left" : undefined;
+    return head && stopOf(head, epoch);
   }
 
   /** Runs a call that `close` waits for; what it throws becomes an error of the port. */

@@ -178,11 +178,33 @@ export const settleRun: Script<
 
 export const cancelRun: Script<
   "run" | "journal" | "waiters" | "watchers" | "due" | "idempotency",
-  "clock" | "runId" | "revision" | "head" | "keptUntil" | "due" | "channels" | "news" | "stop",
+  | "clock"
+  | "runId"
+  | "revision"
+  | "head"
+  | "keptUntil"
+  | "due"
+  | "epoch"
+  | "keepsLease"
+  | "channels"
+  | "news"
+  | "stop",
   WriteReply
 > = defineScript("cancelRun", {
   keys: ["run", "journal", "waiters", "watchers", "due", "idempotency"],
-  args: ["clock", "runId", "revision", "head", "keptUntil", "due", "channels", "news", "stop"],
+  args: [
+    "clock",
+    "runId",
+    "revision",
+    "head",
+    "keptUntil",
+    "due",
+    "epoch",
+    "keepsLease",
+    "channels",
+    "news",
+    "stop",
+  ],
   parse: parseWrite,
 });
 

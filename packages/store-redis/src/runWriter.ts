@@ -9,7 +9,13 @@
  * R3 A run's first revision is drawn, so that no write decided on a run that was removed or lost fits one that has its name now.
  */
 import { randomInt } from "node:crypto";
-import { MISMATCH_GRACE_MS, type RunHead, type RunOrigin, type RunWrite } from "@reprise/runtime";
+import {
+  hasUndoable,
+  MISMATCH_GRACE_MS,
+  type RunHead,
+  type RunOrigin,
+  type RunWrite,
+} from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import type { DecisionFacts } from "./decisions.ts";
 import { encodeHead, encodeOrigin, type HeadNotes, KEPT_AHEAD_MS } from "./headText.ts";
@@ -221,6 +227,8 @@ export class RunWriter {
         head: this.#head(head, notes),
         keptUntil: notes.keptUntil,
         due: dueOf(head, this.#leaseMs),
+        epoch: head.status === "running" ? head.epoch : "",
+        keepsLease: head.lease === undefined ? "" : "1",
         channels: this.#keys.channels,
         news: newsOf("ended", on.runId, on.head.epoch),
         stop: newsOf("cancel", on.runId, on.head.epoch),
@@ -304,11 +312,14 @@ function notesAfter(
   };
 }
 
-/** When somebody should look at a run that no lease holds: a sweep, or who removes what has expired. */
+/** When somebody should look at a run that no attempt renews: a sweep, or who removes what has expired. */
 function dueOf(head: RunHead, leaseMs: number): number {
   switch (head.status) {
     case "running":
-      return head.queued === true ? head.claimedAt + leaseMs : head.updatedAt;
+      if (head.queued === true) return head.claimedAt + leaseMs;
+      return head.lease?.until ?? head.updatedAt;
+    case "waiting":
+      return hasUndoable(head) ? head.stateExpiresAt : head.expiresAt;
     case "mismatched":
       return (head.mismatchedAt ?? head.updatedAt) + MISMATCH_GRACE_MS;
     default:

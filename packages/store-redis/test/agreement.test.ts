@@ -42,6 +42,7 @@ interface Step {
     | "renew"
     | "leave"
     | "cancel"
+    | "release"
     | "advance"
     | "remove"
     | "abandoned";
@@ -70,6 +71,7 @@ const step: fc.Arbitrary<Step> = fc.record({
     "leave",
     "leave",
     "cancel",
+    "release",
     "advance",
     "remove",
     "abandoned",
@@ -166,6 +168,7 @@ class Player {
             entries: [flag ? stepDone(`s${this.#count}`) : stepFailed(`f${this.#count}`)],
             stepStarts: variant > 2,
             marks: variant > 5 ? { m: { firstTriedAt: 3 } } : {},
+            ...(variant % 2 === 0 ? {} : { undoable: [`s${this.#count}`], stepsMarked: flag }),
           }),
         );
       case "end":
@@ -178,6 +181,8 @@ class Player {
         const principal = variant > 4 ? undefined : variant === 4 ? "bob" : "alice";
         return store.cancel({ runId, principal, reason: flag ? "unwanted" : undefined });
       }
+      case "release":
+        return store.release(runId);
       case "remove":
         return store.removeExpired(100);
       case "abandoned":
@@ -228,6 +233,8 @@ class Player {
       { to: "mismatched" },
       { to: "released" },
       { to: "parked", response: result },
+      { to: "undoing", undo: { why: index % 2 === 0 ? "failed" : "cancelled", response: result } },
+      { to: "undone", response: result, keyFree: index % 2 === 0 },
     ];
     return ends[index % ends.length] ?? assert.fail();
   }

@@ -21,12 +21,15 @@ import {
   createRun,
   DEFAULT_RETENTION_MS,
   endRound,
+  isOverdue,
   leave,
   MISMATCH_GRACE_MS,
   type RunHead,
   type RunStore,
+  release,
   renew,
   type SharedRecords,
+  stopOf,
   type Transition,
   type TransitionEnv,
 } from "@reprise/runtime";
@@ -44,6 +47,7 @@ export type StoreMethod =
   | "endRound"
   | "renew"
   | "cancel"
+  | "release"
   | "leave";
 
 /** How a memory store behaves. */
@@ -164,7 +168,8 @@ function openHandle(shared: Shared): MemoryStore {
   const isAbandoned = (head: RunHead): boolean =>
     head.status === "running"
       ? isUnattended(head)
-      : head.status === "mismatched" && now() - (head.mismatchedAt ?? now()) > MISMATCH_GRACE_MS;
+      : isOverdue(head, now()) ||
+        (head.status === "mismatched" && now() - (head.mismatchedAt ?? now()) > MISMATCH_GRACE_MS);
 
   return {
     leaseMs,
@@ -207,6 +212,7 @@ function openHandle(shared: Shared): MemoryStore {
       transact("renew", (env) => [renew(records.run(ref.runId), ref, env), ref.runId]),
     cancel: (input) =>
       transact("cancel", (env) => [cancel(records.run(input.runId), input, env), input.runId]),
+    release: (runId) => transact("release", (env) => [release(records.run(runId), env), runId]),
     leave: (runId, epoch, waiterId) =>
       transact("leave", (env) => [leave(records.run(runId), epoch, waiterId, env), runId]),
     watch: (runId, epoch, timeoutMs, signal) =>
@@ -238,10 +244,11 @@ function openHandle(shared: Shared): MemoryStore {
       let hasLeft = false;
       const look = (): void => {
         const head = records.run(runId)?.head;
-        if (head?.status === "cancelled") {
+        const why = head && stopOf(head, epoch);
+        if (why === "cancelled") {
           unsubscribe();
           listener("cancelled");
-        } else if (head?.epoch === epoch && head.stopping && !hasLeft) {
+        } else if (why === "left" && !hasLeft) {
           hasLeft = true;
           listener("left");
         }

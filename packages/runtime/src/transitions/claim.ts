@@ -6,6 +6,7 @@
  * K3 A run that is unknown, or older than the state that names it, is never executed.
  * K4 A finished round is never executed again, except by a repeated first call after a failure.
  * K5 What a dead attempt may have started is assumed started.
+ * K6 A waiting run whose deadline has passed with something to undo is claimed for that, and for nothing else.
  */
 import { cutAtFailure, type Entry, nameOf } from "@reprise/journal";
 import {
@@ -24,7 +25,9 @@ import {
   type TransitionEnv,
   touched,
 } from "./env.ts";
+import { cleared, orphaned } from "./idle.ts";
 import { attemptOf, isAwaited, isQueued, queuedReply, resent, tenure } from "./queue.ts";
+import { atDeadline, begun } from "./undo.ts";
 
 type Answers = Readonly<Record<string, BroughtAnswer>>;
 
@@ -36,11 +39,12 @@ export interface Claimant extends ClaimCommon {
 
 /** A retry with a requestState (docs/design.md 3.6, 4.2). */
 export function claimRound(
-  run: StoredRun | undefined,
+  stored: StoredRun | undefined,
   input: ClaimRound,
   env: TransitionEnv,
 ): Transition<ClaimReply> {
-  if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  if (stored === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  const run = atDeadline(stored, env);
   const { head } = run;
   if (head.round < input.round) return { reply: { tag: "LOST", reason: "older" } };
   const again = resent(run, input, env);
@@ -65,12 +69,13 @@ export function claimRound(
 
 /** A run known by its id: a request that lost its lease, or a sweep. */
 export function claimKnown(
-  run: StoredRun | undefined,
+  stored: StoredRun | undefined,
   input: ClaimKnown,
   env: TransitionEnv,
 ): Transition<ClaimReply> {
-  if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
-  if (isForeign(run, input.principal)) return { reply: { tag: "LOST", reason: "foreign" } };
+  if (stored === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  if (isForeign(stored, input.principal)) return { reply: { tag: "LOST", reason: "foreign" } };
+  const run = atDeadline(stored, env);
   const again = resent(run, input, env);
   if (again !== undefined) return again;
   const { head, origin } = run;
@@ -82,7 +87,10 @@ export function claimKnown(
   if (sweeping && head.status === "mismatched" && !isMismatchOver(head, env))
     return recorded(run, input, env);
   const nobodyWillCome =
-    origin.key === undefined && !head.stateGivenOut && !(isQueued(head) && isAwaited(head, env));
+    origin.key === undefined &&
+    !head.stateGivenOut &&
+    head.undo === undefined &&
+    !(isQueued(head) && isAwaited(head, env));
   if (sweeping && nobodyWillCome && head.status === "running" && isDead(head, env)) {
     const write = {
       head: touched({ ...cleared(orphaned(head)), status: "interrupted" as const }, env),
@@ -123,6 +131,7 @@ export function claimByStatus(
     case "completed":
     case "failed":
     case "cancelled":
+    case "undone":
       return recorded(run, claimant, env);
   }
 }
@@ -253,8 +262,8 @@ function takenOver(
   env: TransitionEnv,
 ): Transition<ClaimReply> {
   const { head } = run;
-  // Released by a process that drained: it has recorded what it did, so this is no death.
-  if (head.lease === undefined) {
+  // Released by a process that drained, or what is awaited is the end of a cancelled attempt: this is no death.
+  if (head.lease === undefined || head.undo?.awaits === true) {
     return given(run, head, claimant, { ...head.brought, ...counted }, env, "again");
   }
   if (head.takeovers >= MAX_TAKEOVERS) return parked(run, env);
@@ -265,19 +274,6 @@ function takenOver(
 function parked(run: StoredRun, env: TransitionEnv): Transition<ClaimReply> {
   const head = touched({ ...cleared(orphaned(run.head)), status: "parked" as const }, env);
   return { reply: { tag: "PARKED", origin: run.origin, head }, write: { head } };
-}
-
-/** A head whose attempt died: what it may have started is assumed started (K5). */
-export function orphaned(head: RunHead): RunHead {
-  if (head.status !== "running" || head.lease === undefined || !head.stepStarted) return head;
-  const openStepSince = Math.min(head.openStepSince ?? head.claimedAt, head.claimedAt);
-  return { ...head, openStepPossible: true, openStepSince };
-}
-
-/** A head that no attempt has. */
-export function cleared(head: RunHead): RunHead {
-  const { queued: _queued, ...rest } = head;
-  return { ...rest, lease: undefined, waiters: [], stopping: false };
 }
 
 function given(
@@ -291,6 +287,7 @@ function given(
 ): Transition<ClaimReply> {
   const { origin } = run;
   const status: RunStatus = "running";
+  const undo = from.undo && begun(from.undo, env.now);
   const head: RunHead = touched(
     {
       ...cleared(from),
@@ -300,8 +297,10 @@ function given(
       token: claimant.token,
       waiters:
         claimant.waiterId === undefined ? [] : [{ id: claimant.waiterId, holder: env.holder }],
-      stoppable: claimant.waiterId !== undefined,
-      brought,
+      // What has begun to be undone is undone to the end, whoever waits for it.
+      stoppable: claimant.waiterId !== undefined && undo === undefined,
+      brought: undo === undefined ? brought : from.brought,
+      ...(undo === undefined ? {} : { undo }),
       sequence: 0,
       claimedAt: env.now,
       version: claimant.version,

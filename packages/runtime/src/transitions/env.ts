@@ -56,8 +56,12 @@ export interface Transition<Reply> {
 
 /** A head with update and expiry times set; every transition ends with this. */
 export function touched(head: RunHead, env: TransitionEnv): RunHead {
+  const isUndoing = head.status === "running" && head.undo !== undefined;
   const attention =
-    head.status === "interrupted" || head.status === "mismatched" || head.status === "parked";
+    head.status === "interrupted" ||
+    head.status === "mismatched" ||
+    head.status === "parked" ||
+    isUndoing;
   const expiresAt = attention
     ? env.now + ATTENTION_RETENTION_MS
     : Math.max(head.stateExpiresAt, env.now) + env.retentionMs;

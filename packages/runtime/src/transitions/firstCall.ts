@@ -8,24 +8,27 @@
 import type { KeyRecord, RunHead } from "../runRecord.ts";
 import { RECORD_FORMAT } from "../runRecord.ts";
 import type { ClaimFirst, ClaimReply } from "../storePort.ts";
-import { claimAfterFailure, claimByStatus, cleared, recorded } from "./claim.ts";
+import { claimAfterFailure, claimByStatus, recorded } from "./claim.ts";
 import { newHead } from "./create.ts";
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
+import { cleared } from "./idle.ts";
 import { isRecordedForGood } from "./progress.ts";
 import { attemptOf, isQueued, queuedReply, resent, tenure } from "./queue.ts";
+import { atDeadline } from "./undo.ts";
 
 /**
  * @param key the idempotency record of `input.scope`
- * @param run the run that `key` leads to
+ * @param stored the run that `key` leads to
  */
 export function claimFirst(
   key: KeyRecord | undefined,
-  run: StoredRun | undefined,
+  stored: StoredRun | undefined,
   input: ClaimFirst,
   env: TransitionEnv,
 ): Transition<ClaimReply> {
   if (key === undefined || key.free || key.expiresAt < env.now) return newRun(key, input, env);
-  if (run === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  if (stored === undefined) return { reply: { tag: "LOST", reason: "missing" } };
+  const run = atDeadline(stored, env);
   const again = resent(run, input, env);
   if (again !== undefined) return again;
   if (!input.perCaller && key.principal !== input.principal)

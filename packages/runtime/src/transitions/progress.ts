@@ -12,12 +12,14 @@
 import { cutAtFailure } from "@reprise/journal";
 import type { RunHead, StepMark } from "../runRecord.ts";
 import type { AttemptRef, LeaveReply, Progress, RoundEnd, TransitionReply } from "../storePort.ts";
-import { cleared } from "./claim.ts";
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
+import { cleared } from "./idle.ts";
 import { isQueued } from "./queue.ts";
+import { stopOf, undoableAfter, undoing } from "./undo.ts";
 
-function refused(run: StoredRun | undefined): Transition<TransitionReply> {
-  return { reply: { tag: run?.head.status === "cancelled" ? "CANCELLED" : "LEASE_LOST" } };
+function refused(run: StoredRun | undefined, { epoch }: AttemptRef): Transition<TransitionReply> {
+  const isCancelled = run !== undefined && stopOf(run.head, epoch) === "cancelled";
+  return { reply: { tag: isCancelled ? "CANCELLED" : "LEASE_LOST" } };
 }
 
 /** Records entries, marks and drafts of a running attempt. */
@@ -27,10 +29,10 @@ export function append(
   progress: Progress,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
-  if (run === undefined || !isOwn(run.head, ref)) return refused(run);
+  if (run === undefined || !isOwn(run.head, ref)) return refused(run, ref);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: head.stopping } };
-  if (head.status !== "running") return refused(run);
+  if (head.status !== "running") return refused(run, ref);
   const next = touched({ ...applyProgress(head, progress), lease: env.newLease() }, env);
   return {
     reply: { tag: "OK", stopping: head.stopping },
@@ -46,10 +48,10 @@ export function endRound(
   end: RoundEnd,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
-  if (run === undefined || !isOwn(run.head, ref)) return refused(run);
+  if (run === undefined || !isOwn(run.head, ref)) return refused(run, ref);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: false } };
-  if (head.status !== "running") return refused(run);
+  if (head.status !== "running") return refused(run, ref);
   const { drafts: _unseen, ...seen } = progress;
   return {
     reply: { tag: "OK", stopping: false },
@@ -68,7 +70,7 @@ export function renew(
   env: TransitionEnv,
 ): Transition<TransitionReply> {
   if (run === undefined || !isOwn(run.head, ref) || run.head.status !== "running")
-    return refused(run);
+    return refused(run, ref);
   const head = touched({ ...run.head, lease: env.newLease() }, env);
   return { reply: { tag: "OK", stopping: head.stopping }, write: { head } };
 }
@@ -100,14 +102,18 @@ export function leave(
 /** A head with an attempt's progress in it. */
 export function applyProgress(head: RunHead, progress: Progress): RunHead {
   const completes = progress.entries.some((entry) => entry.kind === "step_completed");
+  const { undoable: _before, ...rest } = head;
+  const undoable = undoableAfter(head, progress);
   return {
-    ...head,
+    ...rest,
     sequence: progress.sequence,
     // Entries come only after the whole journal fitted: this instance went on, a later mismatch is another one.
     mismatchedAt: progress.entries.length > 0 ? undefined : head.mismatchedAt,
     entryCount: head.entryCount + progress.entries.length,
     entriesVersion: progress.entries.length > 0 ? head.version : head.entriesVersion,
     stepStarted: head.stepStarted || progress.stepStarts,
+    ...stepsMarkedAfter(head, progress),
+    ...(undoable === undefined ? {} : { undoable }),
     stepCompleted: head.stepCompleted || completes,
     marks: applyMarks(head.marks, progress.marks),
     drafts: progress.drafts ?? head.drafts,
@@ -117,6 +123,14 @@ export function applyProgress(head: RunHead, progress: Progress): RunHead {
         ? head.settled
         : { ...head.settled, ...progress.settled },
   };
+}
+
+/** Once a step without a mark has started, it is never so again. */
+function stepsMarkedAfter(head: RunHead, progress: Progress): Pick<RunHead, "stepsMarked"> {
+  if (!progress.stepStarts) return {};
+  const wereMarked = !head.stepStarted || head.stepsMarked === true;
+  if (wereMarked && progress.stepsMarked === true) return { stepsMarked: true };
+  return head.stepsMarked === true ? { stepsMarked: false } : {};
 }
 
 function draftsAtFailure(head: RunHead, entries: Progress["entries"]): RunHead["draftsAtFailure"] {
@@ -216,6 +230,12 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
       const { response, keyFree } = end;
       const none = { pending: [], brought: {}, mismatchedAt: undefined };
       return touched({ ...idle, ...none, status: "cancelled", response, keyFree }, env);
+    }
+    case "undoing":
+      return undoing(head, end.undo, env);
+    case "undone": {
+      const { response, keyFree } = end;
+      return touched({ ...idle, status: "undone", takeovers: 0, response, keyFree }, env);
     }
   }
 }

@@ -41,6 +41,8 @@ export function resent(
 ): Transition<ClaimReply> | undefined {
   const { head } = run;
   if (head.status !== "running" || head.token !== claimant.token || head.sequence > 0) return;
+  // It was given the attempt that was cancelled, and this is the one that undoes.
+  if (head.undo?.awaits === true) return;
   if (isQueued(head))
     return claimant.queue === true ? { reply: queuedReply(run.origin, head) } : undefined;
   // A draining process gave it back: that is over.

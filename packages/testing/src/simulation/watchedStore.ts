@@ -55,6 +55,7 @@ export function watchedStore(
     claimRound: (input) => claim("claimRound", () => store.claimRound(input)),
     claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
     cancel: (input) => through("cancel", () => store.cancel(input)),
+    release: (run) => through("release", () => store.release(run)),
     claimQueued: (input) => through("claimQueued", () => store.claimQueued(input)),
     append: (ref, progress) =>
       transition("append", ref, progress.entries, () => store.append(ref, progress)),
