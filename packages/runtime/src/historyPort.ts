@@ -106,8 +106,12 @@ export interface AuditItem {
 
 /** Where history is kept. Every method rejects with RepriseError STORE_UNAVAILABLE. */
 export interface HistoryStore {
-  /** Keeps events, in order of each run; summaries follow from them. At most 1,000 a call. */
+  /**
+   * Keeps events, in order of each run; summaries follow from them. At most 1,000 a call, else RangeError. Events of a run without
+   * an id are passed over.
+   */
   record(events: readonly RunEvent[]): Promise<void>;
+  /** @throws RangeError for a limit or cursor that can't be meant */
   list(query: HistoryQuery): Promise<HistoryPage>;
   counts(): Promise<HistoryCounts>;
   /** Events of one run, oldest first. */
@@ -116,7 +120,8 @@ export interface HistoryStore {
   /** Says that an instance lives; forgotten a minute after the last time. */
   beat(instance: InstanceInfo): Promise<void>;
   instances(): Promise<readonly InstanceInfo[]>;
-  /** The audit log is kept 90 days. */
+  /** The audit log is kept 90 days. Two items never have one time: a later one is dated a millisecond on, so that pages lose none. */
   audit(item: AuditItem): Promise<void>;
+  /** Newest first, of before `before`; at most `limit`, 1 to 1,000. */
   audits(limit: number, before?: number): Promise<readonly AuditItem[]>;
 }

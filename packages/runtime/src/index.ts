@@ -49,8 +49,18 @@ export type {
 } from "./dispatcher.ts";
 export { durationMs } from "./duration.ts";
 export type { Completion, ElicitationCompleter } from "./elicitations.ts";
-export type { RuntimeOptions } from "./engine.ts";
 export { createRuntime } from "./engine.ts";
+export type { Listed, PageSource, Reading } from "./historyLists.ts";
+export {
+  COUNTED,
+  dateOf,
+  entryOf,
+  listsOf,
+  MAX_ROWS,
+  OPEN_SINCE,
+  readPage,
+  timeOf,
+} from "./historyLists.ts";
 export type {
   Attention,
   AuditItem,
@@ -62,6 +72,19 @@ export type {
   RunSummary,
 } from "./historyPort.ts";
 export { HISTORY_MS, MAX_EVENTS_PER_RUN, MAX_HISTORY_PAGE } from "./historyPort.ts";
+export {
+  AUDIT_MS,
+  byRun,
+  checkAudit,
+  checkAudits,
+  checkInstance,
+  INSTANCE_MS,
+  isRunId,
+  keptOf,
+  MAX_RECORDED,
+} from "./historyRules.ts";
+export type { KeptHistory } from "./historySummary.ts";
+export { historyAfter } from "./historySummary.ts";
 export type { LiveMember } from "./liveSet.ts";
 export { LiveSet } from "./liveSet.ts";
 export type { Logger, LogLine } from "./logger.ts";
@@ -102,6 +125,7 @@ export {
   MISMATCH_GRACE_MS,
   RECORD_FORMAT,
 } from "./runRecord.ts";
+export type { RuntimeOptions } from "./runtimeOptions.ts";
 export type {
   ArgsCheck,
   CancelOptions,

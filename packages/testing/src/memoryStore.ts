@@ -21,6 +21,7 @@ import {
   createRun,
   DEFAULT_RETENTION_MS,
   endRound,
+  type HistoryStore,
   isOverdue,
   leave,
   MISMATCH_GRACE_MS,
@@ -33,6 +34,7 @@ import {
   type Transition,
   type TransitionEnv,
 } from "@reprise/runtime";
+import { createMemoryHistory } from "./memoryHistory.ts";
 import { MemoryRecords, type MemorySnapshot } from "./memoryRecords.ts";
 import { sharedOfProcess } from "./sharedOfProcess.ts";
 
@@ -72,6 +74,8 @@ export interface MemoryStoreOptions {
 export interface MemoryStore extends RunStore {
   /** Records that all stores on this data share; expiry by `now`. */
   readonly shared: SharedRecords;
+  /** What operators see of the runs, on the same clock. */
+  readonly history: HistoryStore;
   /** A store of another process on the same data. */
   another(): MemoryStore;
   /** The process behind this handle dies: its leases end at once, its waiters are gone, its calls fail. Idempotent. */
@@ -85,6 +89,7 @@ interface Shared {
   readonly options: MemoryStoreOptions;
   readonly records: MemoryRecords;
   readonly sharedRecords: SharedRecords;
+  readonly history: HistoryStore;
   readonly dead: Set<number>;
   handles: number;
 }
@@ -93,7 +98,8 @@ interface Shared {
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const sharedRecords = createProcessRecords(options.now);
   const records = new MemoryRecords();
-  return openHandle({ options, records, sharedRecords, dead: new Set(), handles: 0 });
+  const history = createMemoryHistory(options.now);
+  return openHandle({ options, records, sharedRecords, history, dead: new Set(), handles: 0 });
 }
 
 function openHandle(shared: Shared): MemoryStore {
@@ -174,6 +180,7 @@ function openHandle(shared: Shared): MemoryStore {
   return {
     leaseMs,
     shared: ofProcess.shared,
+    history: shared.history,
     createRun: (input) => {
       const { runId } = input.origin;
       return transact("createRun", (env) => [createRun(records.run(runId), input, env), runId]);
