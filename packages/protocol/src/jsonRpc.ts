@@ -5,7 +5,8 @@
  *
  * 1. What comes out of `parseBody` has no member named `__proto__` and is nested less than `maxDepth` deep, so
  *    that code behind it may recurse and copy without a thought for either.
- * 2. An id is echoed exactly: one that JSON.parse would change (a float, more than 2^53) is refused instead.
+ * 2. Every number in it is finite: one that JSON.parse makes Infinity of could be neither compared nor recorded.
+ * 3. An id is echoed exactly: one that JSON.parse would change (a float, more than 2^53) is refused instead.
  */
 import { isUtf8 } from "node:buffer";
 import { RepriseError } from "@reprise/errors";
@@ -55,6 +56,9 @@ export function parseBody(body: Buffer): JsonValue {
   // Any of the name's letters may be written as an escape of the Latin block.
   if ((text.includes("__proto__") || text.includes("\\u00")) && hasProtoMember(value)) {
     throw new RepriseError("INVALID_REQUEST", "The body has a member named __proto__.");
+  }
+  if (mayOverflow.test(text) && hasInfinity(value)) {
+    throw new RepriseError("INVALID_REQUEST", "The body has a number beyond 1.8e308.");
   }
   return value;
 }
@@ -123,6 +127,15 @@ function isDeeperThan(body: Buffer, limit: number): boolean {
     }
   }
   return false;
+}
+
+/** An exponent, or more digits than the largest double has: no other number overflows. */
+const mayOverflow = /\d[eE]\+?\d{2}|\d{309}/;
+
+function hasInfinity(value: JsonValue): boolean {
+  if (typeof value === "number") return !Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(hasInfinity);
 }
 
 function hasProtoMember(value: JsonValue): boolean {

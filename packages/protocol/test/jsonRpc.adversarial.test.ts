@@ -61,6 +61,23 @@ describe("bodies that must not come in", () => {
     expect(() => parse(bomb)).toThrow(code("INVALID_REQUEST"));
   });
 
+  test.each([
+    '{"a":1e400}',
+    '{"a":[-1E+309]}',
+    `{"a":${"9".repeat(400)}}`,
+    '{"a":0.1e999999999999}',
+    "1e309",
+  ])("a number that no double can hold is refused, not made infinite: %s", (text) => {
+    expect(() => parse(text)).toThrow(code("INVALID_REQUEST"));
+  });
+
+  test.each(['{"a":1e308}', '{"a":"1e400"}', `{"a":"${"9".repeat(400)}"}`, '{"a":1e-400}'])(
+    "a number that is only long or small, or text, is none: %s",
+    (text) => {
+      expect(() => parse(text)).not.toThrow();
+    },
+  );
+
   test("nesting up to the limit is fine, and brackets in strings do not count", () => {
     expect(() => parse("[".repeat(maxDepth) + "]".repeat(maxDepth))).not.toThrow();
     expect(() => parse("[".repeat(maxDepth + 1) + "]".repeat(maxDepth + 1))).toThrow(
@@ -77,19 +94,13 @@ describe("bodies that must not come in", () => {
 describe("ids", () => {
   const message = (id: string) => parse(`{"jsonrpc":"2.0","id":${id},"method":"x"}`);
 
-  test.each([
-    "null",
-    "1.5",
-    "true",
-    "[]",
-    "{}",
-    "1e400",
-    "12345678901234567890",
-    "9007199254740993",
-  ])("%s can't be echoed exactly and is refused without an id", (id) => {
-    expect(() => readMessage(message(id))).toThrow(code("INVALID_REQUEST"));
-    expect(requestIdOf(message(id))).toBeUndefined();
-  });
+  test.each(["null", "1.5", "true", "[]", "{}", "12345678901234567890", "9007199254740993"])(
+    "%s can't be echoed exactly and is refused without an id",
+    (id) => {
+      expect(() => readMessage(message(id))).toThrow(code("INVALID_REQUEST"));
+      expect(requestIdOf(message(id))).toBeUndefined();
+    },
+  );
 
   test.each(["0", "-1", "9007199254740991", '""', '"a\\"b"', '"\\u0000"'])("%s is an id", (id) => {
     expect(readMessage(message(id))).toMatchObject({ kind: "request", id: JSON.parse(id) });

@@ -36,13 +36,26 @@ export interface RunnableHandler extends CompiledHandler {
   render(value: unknown, target: string): Promise<JsonObject> | JsonObject;
 }
 
+/** One definition, compiled. */
+interface Compiled {
+  readonly wire: JsonObject;
+  readonly handler: RunnableHandler;
+  readonly risks?: readonly string[];
+}
+
 const DEFAULT_TIMEOUT_MS = 10 * 60 * 1000;
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 
 const emptyInput: JsonObject = { type: "object", additionalProperties: false };
 
+/** A catalog with what its author should know. */
+export interface CompiledServer extends Catalog {
+  /** Schemas and templates that a short input could keep busy for ever: what, where and why, one sentence each. */
+  readonly risks: readonly string[];
+}
+
 /** Compiles a server. @throws RepriseError DEFINITION_INVALID, SCHEMA_UNSUPPORTED or CONFIG_INVALID */
-export function compileServer(definition: ServerDefinition): Catalog {
+export function compileServer(definition: ServerDefinition): CompiledServer {
   if (typeof definition?.name !== "string" || definition.name === "") {
     throw new RepriseError("DEFINITION_INVALID", "a server needs a name");
   }
@@ -68,6 +81,7 @@ export function compileServer(definition: ServerDefinition): Catalog {
     if (complete) completions.set(`resource ${uriTemplate}`, complete);
   }
   return {
+    risks: all.flatMap(({ risks = [] }) => risks),
     server: { info: serverInfo(definition, version), instructions: definition.instructions },
     tools,
     prompts,
@@ -199,6 +213,10 @@ function inputSchema(schema: AnySchema | undefined, label: string): CompiledSche
   );
 }
 
+function risksOf(schema: CompiledSchema | undefined, where: string): readonly string[] {
+  return schema?.risk === undefined ? [] : [`${where}: ${schema.risk}`];
+}
+
 function isUnionOfObjects(json: JsonObject): boolean {
   const members = memberOf(json, "oneOf") ?? memberOf(json, "anyOf");
   return (
@@ -218,10 +236,7 @@ function argsCheck(input: CompiledSchema): CompiledHandler["checkArgs"] {
   };
 }
 
-function compileTool(
-  tool: ToolDefinition,
-  serverVersion: string,
-): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
+function compileTool(tool: ToolDefinition, serverVersion: string): Compiled {
   const name = checkName("tool", tool.name);
   const input = inputSchema(tool.input, `tool "${name}"`);
   const output =
@@ -230,6 +245,7 @@ function compileTool(
       : compileSchema(tool.output, "output", `tool "${name}" output`);
   const { title, description, icons, annotations, _meta } = tool;
   return {
+    risks: [...risksOf(input, `tool "${name}" input`), ...risksOf(output, `tool "${name}" output`)],
     wire: plain({
       name,
       title,
@@ -256,14 +272,12 @@ function compileTool(
   };
 }
 
-function compilePrompt(
-  prompt: PromptDefinition,
-  serverVersion: string,
-): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
+function compilePrompt(prompt: PromptDefinition, serverVersion: string): Compiled {
   const name = checkName("prompt", prompt.name);
   const input = inputSchema(prompt.input, `prompt "${name}"`);
   const { title, description, icons, _meta } = prompt;
   return {
+    risks: risksOf(input, `prompt "${name}" input`),
     wire: plain({ name, title, description, arguments: promptArguments(input.json), icons, _meta }),
     handler: {
       ...common("prompt", name, prompt as HandlerOptions<never>, serverVersion),
@@ -292,10 +306,7 @@ function promptArguments(schema: JsonObject): JsonValue | undefined {
   });
 }
 
-function compileResource(
-  resource: ResourceDefinition,
-  serverVersion: string,
-): { readonly wire: JsonObject; readonly handler: RunnableHandler } {
+function compileResource(resource: ResourceDefinition, serverVersion: string): Compiled {
   const { uri, name, title, description, mimeType, size, annotations, icons, _meta } = resource;
   if (typeof uri !== "string" || !URL.canParse(uri)) {
     throw new RepriseError(
@@ -318,11 +329,7 @@ function compileResource(
 function compileTemplate(
   definition: ResourceTemplateDefinition,
   serverVersion: string,
-): {
-  readonly wire: JsonObject;
-  readonly handler: RunnableHandler;
-  readonly template: UriTemplate;
-} {
+): Compiled & { readonly template: UriTemplate } {
   const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta } = definition;
   return {
     template: new UriTemplate(uriTemplate),

@@ -15,7 +15,7 @@ import type { Duration, ServerDefinition } from "./definition.ts";
 import type { CallReply, Dispatcher, Executor, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
 import { durationMs } from "./duration.ts";
 import { Elicitations } from "./elicitations.ts";
-import { drained, type EngineDeps, runnable } from "./engineDeps.ts";
+import { drained, type EngineDeps, runnable, warnOfSchemas } from "./engineDeps.ts";
 import { LiveSet } from "./liveSet.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
@@ -105,6 +105,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const catalog = compileServer(options.server);
   const clock = options.clock ?? systemClock;
   const log = options.logger ?? silentLogger;
+  warnOfSchemas(log, catalog.risks);
   const audience = `${options.namespace ?? "reprise"} ${options.server.name}`;
   const store = options.store === "none" ? undefined : options.store;
   if (store === undefined) requireNoKeys(options.server);

@@ -6,6 +6,7 @@ import type { ScheduleTurn } from "@reprise/journal";
 import type { Attempt } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
+import { deadlineMs } from "./deadline.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Elicitations } from "./elicitations.ts";
 import type { LiveMember, LiveSet } from "./liveSet.ts";
@@ -70,6 +71,16 @@ export function warnOfRounds(deps: EngineDeps, runId: string, round: number, lab
     { event: "many_rounds", run: runId, round },
     `${label} asks for round ${round} of one call; clients give up after about that many: put questions that don't depend on each other into one round`,
   );
+}
+
+/** Tells the author at start which schemas callers could use against the process; they are checked under a deadline. */
+export function warnOfSchemas(log: Logger, risks: readonly string[]): void {
+  for (const risk of risks) {
+    log.warn(
+      { event: "schema_may_be_slow" },
+      `${risk}; inputs are given up after ${deadlineMs} ms of checking: simplify it, or limit lengths before it`,
+    );
+  }
 }
 
 /** Why a draining process stops an attempt. Told apart from other stops by its data. */

@@ -4,11 +4,16 @@
  * A Standard Schema validates with its library, so transformations and defaults are the author's; what is published
  * is its JSON Schema form. Plain JSON Schema is validated by ajv (2020-12). An external `$ref` is never fetched: it is an error
  * at start (MCP 2026-07-28, basic, "$ref Resolution").
+ *
+ * No input makes a check hang: where the schema could take very long over it, it is checked under a deadline and refused when
+ * that is over. No input makes the words about it long either.
  */
 import { RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
+import { deadlineMs, tooSlow, withinDeadline } from "./deadline.ts";
+import { isQuick, schemaCost } from "./schemaCost.ts";
 import type { AnySchema, JsonSchema, SchemaIssue, StandardSchema } from "./schemaTypes.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => void;
@@ -23,6 +28,8 @@ export interface CompiledSchema {
   /** What is published. */
   readonly json: JsonSchema;
   check(value: unknown): SchemaCheck | Promise<SchemaCheck>;
+  /** Why its author should change it: a short input could take for ever. Undefined where none can. */
+  readonly risk: string | undefined;
 }
 
 /** Whether an author's schema is a Standard Schema. */
@@ -44,20 +51,54 @@ export function compileSchema(
   if (!isStandardSchema(schema)) return compileJsonSchema(schema, where);
   const json = toJsonSchema(schema, direction, where);
   const { validate } = schema["~standard"];
+  return guarded(json, true, (value) => {
+    const outcome = validate(value);
+    return outcome instanceof Promise ? outcome.then(toCheck) : toCheck(outcome);
+  });
+}
+
+/** The same check, under a deadline where the schema could take very long over the input. */
+function guarded(
+  json: JsonSchema,
+  flagsLost: boolean,
+  check: CompiledSchema["check"],
+): CompiledSchema {
+  const { quickUpTo, reason: risk } = schemaCost(json, flagsLost);
   return {
     json,
+    risk,
     check(value) {
-      const outcome = validate(value);
-      return outcome instanceof Promise ? outcome.then(toCheck) : toCheck(outcome);
+      if (isQuick(value, quickUpTo)) return check(value);
+      const outcome = withinDeadline(() => check(value));
+      if (outcome !== tooSlow) return outcome;
+      return {
+        ok: false,
+        issues: `checking this takes more than ${deadlineMs} ms; send shorter values, or fewer`,
+      };
     },
   };
+}
+
+/** Problems that are told of one input. A list of a million wrong items must not become a response of a million lines. */
+const maxIssues = 10;
+/** Characters of what is told: values and names of the input may be in it. */
+const maxIssuesLength = 4_000;
+
+function issuesText(issues: readonly string[], total: number): string {
+  const told = issues.join("; ");
+  const text = told.length > maxIssuesLength ? `${told.slice(0, maxIssuesLength)}...` : told;
+  return total > issues.length ? `${text}; and ${total - issues.length} more` : text;
 }
 
 function toCheck(
   outcome: Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>,
 ): SchemaCheck {
   if (outcome.issues === undefined) return { ok: true, value: outcome.value };
-  return { ok: false, issues: outcome.issues.map(issueText).join("; ") };
+  const { issues } = outcome;
+  return {
+    ok: false,
+    issues: issuesText(issues.slice(0, maxIssues).map(issueText), issues.length),
+  };
 }
 
 function issueText(issue: SchemaIssue): string {
@@ -84,13 +125,14 @@ function compileJsonSchema(schema: JsonSchema, where: string): CompiledSchema {
     judge ??= newAjv({});
     void judge.validateSchema(schema, true);
     const validate = ajv.compile(schema);
-    return {
-      json: schema,
-      check: (value) =>
-        validate(value)
-          ? { ok: true, value }
-          : { ok: false, issues: (validate.errors ?? []).map(ajvText).join("; ") },
-    };
+    return guarded(schema, false, (value) => {
+      if (validate(value)) return { ok: true, value };
+      const errors = validate.errors ?? [];
+      return {
+        ok: false,
+        issues: issuesText(errors.slice(0, maxIssues).map(ajvText), errors.length),
+      };
+    });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new RepriseError("DEFINITION_INVALID", `${where} is no usable JSON Schema: ${reason}`, {

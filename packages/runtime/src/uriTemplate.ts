@@ -4,6 +4,13 @@
  */
 import { RepriseError } from "@reprise/errors";
 import { UriTemplate as SdkTemplate } from "@reprise/protocol";
+import { tooSlow, withinDeadline } from "./deadline.ts";
+
+/** Longest URI that is looked at. Browsers, proxies and servers agree on about as much. */
+const maxUriLength = 8192;
+
+/** Steps of the matching regular expression that take no time worth speaking of. */
+const stepBudget = 1_000_000;
 
 /** A query at the end, such as `{?from,to}`. */
 const trailingQuery = /\{\?([\w.]+(?:,[\w.]+)*)\}$/;
@@ -13,11 +20,15 @@ export class UriTemplate {
   readonly #template: SdkTemplate;
   /** Names of the trailing query; undefined without one. */
   readonly #query: ReadonlySet<string> | undefined;
+  /** Longer URIs are matched under a deadline: neighbouring variables can share a text in very many ways. */
+  readonly #quickUpTo: number;
 
   /** @throws RepriseError DEFINITION_INVALID */
   constructor(text: string) {
     const query = trailingQuery.exec(text);
     this.#query = query?.[1] === undefined ? undefined : new Set(query[1].split(","));
+    const expressions = text.split("{").length - 1;
+    this.#quickUpTo = expressions <= 1 ? maxUriLength : stepBudget ** (1 / expressions);
     try {
       this.#template = new SdkTemplate(query === null ? text : text.slice(0, query.index));
     } catch (cause) {
@@ -25,12 +36,15 @@ export class UriTemplate {
     }
   }
 
-  /** The variables of a URI that fits, percent-decoded; else undefined. */
+  /** The variables of a URI that fits, percent-decoded; else undefined, also where finding out would take too long. */
   match(uri: string): Readonly<Record<string, string>> | undefined {
+    if (uri.length > maxUriLength) return undefined;
     const mark = this.#query === undefined ? -1 : uri.indexOf("?");
-    const found = this.#template.match(mark < 0 ? uri : uri.slice(0, mark));
+    const path = mark < 0 ? uri : uri.slice(0, mark);
+    const match = () => this.#template.match(path);
+    const found = path.length > this.#quickUpTo ? withinDeadline(match) : match();
     const pairs = mark < 0 ? [] : this.#queryOf(uri.slice(mark + 1));
-    if (found === null || pairs === undefined) return undefined;
+    if (found === null || found === tooSlow || pairs === undefined) return undefined;
     const variables: [string, string][] = [];
     for (const [name, value] of [...Object.entries(found), ...pairs]) {
       const text = decode(Array.isArray(value) ? value.join(",") : value);
