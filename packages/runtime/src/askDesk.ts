@@ -23,6 +23,9 @@ export interface AskDeskEvents {
   readonly checked: (() => void) | undefined;
   /** What the page of a URL ask said. */
   readonly completed: Elicitations["completed"];
+  /** An answer was taken now. @param askedAt when its question was first sent, where that is known */
+  took(ask: Ask<unknown>, entry: AnswerTaken, askedAt: number | undefined): void;
+  now(): number;
 }
 
 /** How many times a URL ask that was accepted and not completed is asked again. */
@@ -91,6 +94,12 @@ export class AskDesk {
     return askDigest(ask.key, ask.question);
   }
 
+  /** An answer is taken now. */
+  took(ask: Ask<unknown>, entry: AnswerTaken): void {
+    const pending = this.#pendingOf(ask.key);
+    this.#events.took(ask, entry, pending?.askedAt);
+  }
+
   /** An answer was taken, now or on an earlier attempt. */
   taken(ask: Ask<unknown>, { answer, error }: Pick<AnswerTaken, "answer" | "error">): void {
     const refuses = error === undefined ? ask.refused(answer) : isDeclined(ask, error);
@@ -111,7 +120,7 @@ export class AskDesk {
 
   /** The question as it is recorded while it is open. */
   pendingAsk(ask: Ask<unknown>): PendingAsk {
-    const { key, question, page, text } = ask;
+    const { key, question, page, text, kind } = ask;
     const unfinished = this.#unfinishedOf(ask) + (this.#unfinished.has(key) ? 1 : 0);
     return {
       key,
@@ -121,6 +130,8 @@ export class AskDesk {
       text,
       changes: this.#changesOf(ask),
       unfinished,
+      kind,
+      askedAt: this.#askedAtOf(ask),
       ...(page && { elicitation: { id: page.id, completable: page.completable } }),
     };
   }
@@ -130,6 +141,13 @@ export class AskDesk {
     const before = this.#pendingOf(ask.key);
     // A sealed state leaves out what is 0.
     return before?.question === ask.question ? (before.unfinished ?? 0) : 0;
+  }
+
+  /** Asked again, a question is as old as it was. */
+  #askedAtOf(ask: Ask<unknown>): number {
+    const before = this.#pendingOf(ask.key);
+    const isSame = before?.question === ask.question;
+    return (isSame ? before.askedAt : undefined) ?? this.#events.now();
   }
 
   #pendingOf(key: string): PendingAsk | undefined {

@@ -55,7 +55,10 @@ export class AttemptParts {
       this.#ports.sink,
       this.#start.stepStarted,
       Object.keys(this.#start.marks),
-      (entry) => this.cursor.publish(entry),
+      (entry) => {
+        this.#ports.report?.recorded(entry);
+        this.cursor.publish(entry);
+      },
       (error) => this.#events.writeFailed(error),
     );
     return this.#recorder;
@@ -70,6 +73,8 @@ export class AttemptParts {
     });
     return this.#desk;
   }
+      took: (ask, entry, askedAt) => this.#ports.report?.answered(ask.kind, entry, askedAt),
+      now: () => this.#ports.clock.now(),
 
   /** `ctx.state`. */
   get state(): StateValues {

@@ -2,6 +2,7 @@
  * What an attempt starts from (what is recorded of its run, and what its request brought), and what it works with.
  */
 import type { Entry, ScheduleTurn } from "@reprise/journal";
+import type { AttemptReporter } from "./attemptReporter.ts";
 import type { Clock } from "./clock.ts";
 import type { Elicitations } from "./elicitations.ts";
 import type { Logger } from "./logger.ts";
@@ -61,3 +62,5 @@ export interface AttemptPorts {
   /** A question leaves the handler where it is, for `resume`; else it ends the attempt. */
   readonly rests: boolean;
 }
+  /** Tells observers; undefined when there are none. */
+  readonly report: AttemptReporter | undefined;

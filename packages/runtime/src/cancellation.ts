@@ -7,7 +7,7 @@ import { isRepriseError } from "@reprise/errors";
 import { pause } from "./clock.ts";
 import type { EngineDeps } from "./engineDeps.ts";
 import type { CancelOptions, CancelOutcome, RunRequest } from "./runtimeTypes.ts";
-import type { RunStore } from "./storePort.ts";
+import type { CancelReply, CancelRun, RunStore } from "./storePort.ts";
 
 const RETRY_PAUSE_MS = 100;
 
@@ -27,11 +27,12 @@ export function onCancelled(
 
 /** Ends a recorded run, for `Runtime.cancel`. @throws RepriseError STORE_UNAVAILABLE */
 export async function cancelRun(
+  deps: Pick<EngineDeps, "reporter">,
   store: RunStore,
   runId: string,
   { principal, reason }: CancelOptions,
 ): Promise<CancelOutcome> {
-  const reply = await store.cancel({ runId, principal, reason });
+  const reply = await cancelAndTell(deps, store, { runId, principal, reason });
   switch (reply.tag) {
     case "CANCELLED":
       return { kind: "cancelled", round: reply.round };
@@ -44,7 +45,7 @@ export async function cancelRun(
 
 /** Ends the recorded run of a request; tried again for a lease's time while the store is away. Never rejects. */
 export async function cancelRecorded(
-  { clock, log }: Pick<EngineDeps, "clock" | "log">,
+  { clock, log, reporter }: Pick<EngineDeps, "clock" | "log" | "reporter">,
   store: RunStore,
   request: RunRequest,
   runId: string,
@@ -52,7 +53,8 @@ export async function cancelRecorded(
   const until = clock.monotonic() + store.leaseMs;
   for (;;) {
     try {
-      await store.cancel({ runId, principal: request.caller.principal, reason: undefined });
+      const { principal } = request.caller;
+      await cancelAndTell({ reporter }, store, { runId, principal, reason: undefined });
       return;
     } catch (error) {
       const mayRetry = isRepriseError(error) && error.spec.retryable && clock.monotonic() < until;
@@ -62,4 +64,21 @@ export async function cancelRecorded(
     }
     await pause(clock, RETRY_PAUSE_MS);
   }
+}
+
+/** Ends the run; observers, if there are any, hear of an end that this call was the first to record. */
+async function cancelAndTell(
+  { reporter }: Pick<EngineDeps, "reporter">,
+  store: RunStore,
+  input: CancelRun,
+): Promise<CancelReply> {
+  if (reporter === undefined) return store.cancel(input);
+  // Only for what is told: a run that can't be looked at is cancelled all the same.
+  const before = await store.load(input.runId).catch(() => undefined);
+  const reply = await store.cancel(input);
+  if (reply.tag === "CANCELLED" && before !== undefined && before.head.status !== "cancelled") {
+    const { origin, head } = before;
+    reporter.acted({ origin, head: { ...head, status: "cancelled" } }, "cancelled");
+  }
+  return reply;
 }

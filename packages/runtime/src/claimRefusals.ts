@@ -19,6 +19,7 @@ export function refusalOf(deps: EngineDeps, request: RunRequest, reply: Refusal)
     case "SETTLED":
       return answerSettled(reply);
     case "PARKED":
+      if (reply.justNow === true) deps.reporter?.acted(reply, "parked");
       return runParked(reply.origin.runId, reply.head.round);
     case "LOST":
       deps.log.error(

@@ -34,7 +34,7 @@ import type { OutputOf } from "./schemaTypes.ts";
 import { seededRandom, seededUuid } from "./seeded.ts";
 import { AskCancelledError } from "./stepErrors.ts";
 import { functionOf, stepOptionsOf } from "./stepOptions.ts";
-import { operationScope, runStep } from "./stepRun.ts";
+import { operationScope, runStep, type StepOutcome } from "./stepRun.ts";
 
 type Operations = Omit<Context, "signal" | "run" | "caller" | "client">;
 
@@ -313,18 +313,36 @@ function requestStep<T>(
         settle,
         () => (policy === "retry" ? undefined : { firstTriedAt: ports.clock.now() }),
         () =>
-          runStep({
-            name,
-            owner: attempt,
-            fn,
-            options,
-            idempotencyKey,
-            maybeStartedAt,
-            cut: attempt.signals.running,
-            stop: attempt.signals.tries,
-            confirm: () => attempt.recorder.confirm(),
-            clock: ports.clock,
-          }),
+          reported(attempt, name, (onTry) =>
+            runStep({
+              name,
+              owner: attempt,
+              fn,
+              options,
+              idempotencyKey,
+              maybeStartedAt,
+              cut: attempt.signals.running,
+              stop: attempt.signals.tries,
+              confirm: () => attempt.recorder.confirm(),
+              onTry,
+              clock: ports.clock,
+            }),
+          ),
+        undo !== undefined,
       ),
   ) as Promise<T>;
+}
+
+/** Observers hear of each try, and of a step that is given up; how it ended is told when that is durable. */
+function reported(
+  attempt: Attempt,
+  name: string,
+  run: (onTry: ((tries: number) => void) | undefined) => Promise<StepOutcome>,
+): Promise<StepOutcome> {
+  const { report } = attempt.ports;
+  if (report === undefined) return run(undefined);
+  return run((tries) => report.stepStarted(name, tries)).then((outcome) => {
+    if (outcome.kind === "abandoned") report.stepAbandoned(name, outcome.uncertain);
+    return outcome;
+  });
 }

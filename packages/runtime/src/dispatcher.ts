@@ -33,6 +33,8 @@ export interface RunJob {
   readonly caller?: Caller;
   readonly client?: ClientIdentity;
   readonly logLevel?: LogLevel;
+  /** `_meta.traceparent` of that request. */
+  readonly traceparent?: string;
 }
 
 /** A request that is executed elsewhere without a record: of a repeatable run, or a first call without a key. */
@@ -51,6 +53,8 @@ export interface RemoteCall {
   readonly inputResponses?: JsonValue;
   readonly clientErrors?: Readonly<Record<string, ClientError>>;
   readonly logLevel?: LogLevel;
+  /** `_meta.traceparent` of the request. */
+  readonly traceparent?: string;
 }
 
 /** What a call gets, as JSON. */

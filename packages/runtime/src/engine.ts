@@ -5,14 +5,14 @@
  * E2 A state decides the lane of its run: once or repeatable is sealed in it (docs/design.md 4.1).
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import { immediateTurns, type ScheduleTurn } from "@reprise/journal";
+import { immediateTurns } from "@reprise/journal";
 import { comparable, readAnswers, withClientErrors } from "./answers.ts";
 import { cancelRun } from "./cancellation.ts";
 import { type Change, Changes } from "./changes.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
-import type { Duration, ServerDefinition } from "./definition.ts";
-import type { CallReply, Dispatcher, Executor, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
+import type { ServerDefinition } from "./definition.ts";
+import type { CallReply, Executor, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
 import { durationMs } from "./duration.ts";
 import { Elicitations } from "./elicitations.ts";
 import { drained, type EngineDeps, runnable, warnOfSchemas } from "./engineDeps.ts";
@@ -22,10 +22,12 @@ import { executeOnce } from "./onceLane.ts";
 import { carried, executePooled } from "./pooled.ts";
 import { createProcessRecords } from "./processRecords.ts";
 import { randomText } from "./randomText.ts";
-import { defaultRateLimit, type RateLimit, RateLimiter } from "./rateLimit.ts";
+import { defaultRateLimit, RateLimiter } from "./rateLimit.ts";
 import { executeRepeatable } from "./repeatableLane.ts";
 import { runCancelled } from "./replies.ts";
 import { RestingAttempts } from "./restingAttempts.ts";
+import { RunReporter } from "./runReporter.ts";
+import { type RuntimeOptions, runtimeDefaults } from "./runtimeOptions.ts";
 import type {
   CancelOptions,
   CancelOutcome,
@@ -37,63 +39,10 @@ import type {
 import { attach } from "./served.ts";
 import type { SharedRecords } from "./sharedRecords.ts";
 import { type RepeatableState, type StateSealer, StateTokens } from "./stateTokens.ts";
-import type { RunStore } from "./storePort.ts";
 import { guardUnhandledSuspensions } from "./suspension.ts";
 import { Sweeper } from "./sweep.ts";
 import { ToolSwitches } from "./toolSwitches.ts";
 import { executeCall, executeQueued } from "./work.ts";
-
-/** Options of `createRuntime`. */
-export interface RuntimeOptions {
-  readonly server: ServerDefinition;
-  /** Where once runs live. `"none"`: everything runs as repeatable (docs/design.md 4.1). */
-  readonly store: RunStore | "none";
-  /**
-   * What all instances share besides runs: sessions, calls and their streams. Give the `shared` of the same store. Default:
-   * records of this process alone, which no other instance sees and a restart forgets.
-   */
-  readonly shared?: SharedRecords | undefined;
-  readonly sealer: StateSealer;
-  /**
-   * Has handlers executed by workers; the sweep then queues what it finds. Default: they run in this process. It is closed by
-   * whoever made it, after the runtime.
-   */
-  readonly dispatcher?: Dispatcher | undefined;
-  /** Part of what states are bound to. Default `"reprise"`. */
-  readonly namespace?: string;
-  /** How long a question may stay open. Default `"24h"`. */
-  readonly requestStateLifetime?: Duration;
-  /** Longest sealed state, in bytes. Default 32768. */
-  readonly maxRequestStateBytes?: number;
-  /** Longest silence of a handler while journal entries are undelivered. Default 30000. */
-  readonly replayStallMs?: number;
-  /** How long an ended handler may clean up before its response goes. Default 1000. */
-  readonly settleGraceMs?: number;
-  /** How long a second request of a round waits for the first. Default 45000. */
-  readonly joinTimeoutMs?: number;
-  /** How long `close` waits for running attempts. Default 10000. */
-  readonly drainTimeoutMs?: number;
-  /** Attempts of this process at one time; more get BUSY. Default 1000. */
-  readonly maxConcurrentAttempts?: number;
-  /** Calls of one principal, not counting callers without auth. Default 1200 a minute, 200 at once. */
-  readonly rateLimit?: RateLimit | "none";
-  /** Whether this process goes on with runs whose attempt died. Default true. */
-  readonly sweep?: boolean;
-  readonly clock?: Clock;
-  readonly turn?: ScheduleTurn;
-  /** Text of at least 128 random bits, of `A-Z a-z 0-9 _ -`: ids, tokens, seeds. For simulations that repeat. Default: random. */
-  readonly random?: () => string;
-  readonly logger?: Logger;
-}
-
-const defaults = {
-  maxRequestStateBytes: 32 * 1024,
-  replayStallMs: 30_000,
-  settleGraceMs: 1000,
-  joinTimeoutMs: 45_000,
-  drainTimeoutMs: 10_000,
-  maxConcurrentAttempts: 1000,
-};
 
 /**
  * Makes a runtime.
@@ -101,7 +50,7 @@ const defaults = {
  */
 export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   guardUnhandledSuspensions();
-  const settings = { ...defaults, ...withoutUndefined(options) };
+  const settings = { ...runtimeDefaults, ...withoutUndefined(options) };
   const catalog = compileServer(options.server);
   const clock = options.clock ?? systemClock;
   const log = options.logger ?? silentLogger;
@@ -110,6 +59,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const store = options.store === "none" ? undefined : options.store;
   if (store === undefined) requireNoKeys(options.server);
   const draining = { isSet: false };
+  const reporter = reporterFor(options, clock, log);
   const shared = options.shared ?? createProcessRecords(() => clock.now());
   const changes = new Changes(shared, clock, log);
   const isAlone = options.shared === undefined;
@@ -119,7 +69,14 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     catalog,
     store,
     dispatcher: options.dispatcher,
-    tokens: new StateTokens(options.sealer, audience, clock, log, settings.maxRequestStateBytes),
+    tokens: new StateTokens(
+      options.sealer,
+      audience,
+      clock,
+      log,
+      settings.maxRequestStateBytes,
+      reporter,
+    ),
     clock,
     turn: options.turn ?? immediateTurns,
     log,
@@ -135,6 +92,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     random: options.random ?? randomText,
     isDraining: () => draining.isSet,
     attempts: new LiveSet(),
+    reporter,
     resting: new RestingAttempts(clock),
   };
   const { rateLimit = defaultRateLimit } = options;
@@ -147,6 +105,14 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const engine = new Engine(deps, settings, limiter, sweeper, draining, beside, options.sealer);
   engine.attachTo(options.server);
   return engine;
+}
+
+function reporterFor(
+  { observers = [], instance = randomText() }: RuntimeOptions,
+  clock: Clock,
+  log: Logger,
+): RunReporter | undefined {
+  return observers.length === 0 ? undefined : new RunReporter(observers, instance, clock, log);
 }
 
 /** What an engine has besides runs. */
@@ -167,7 +133,7 @@ class Engine implements Runtime, Executor {
   readonly #beside: Beside;
   #detach: () => void = () => undefined;
   readonly #deps: EngineDeps;
-  readonly #settings: typeof defaults;
+  readonly #settings: typeof runtimeDefaults;
   readonly #limiter: RateLimiter | undefined;
   readonly #sweeper: Sweeper | undefined;
   readonly #draining: { isSet: boolean };
@@ -176,7 +142,7 @@ class Engine implements Runtime, Executor {
 
   constructor(
     deps: EngineDeps,
-    settings: typeof defaults,
+    settings: typeof runtimeDefaults,
     limiter: RateLimiter | undefined,
     sweeper: Sweeper | undefined,
     draining: { isSet: boolean },
@@ -265,7 +231,9 @@ class Engine implements Runtime, Executor {
   async cancel(runId: string, options: CancelOptions = {}): Promise<CancelOutcome> {
     const { store, resting } = this.#deps;
     const outcome: CancelOutcome =
-      store === undefined ? { kind: "unknown" } : await cancelRun(store, runId, options);
+      store === undefined
+        ? { kind: "unknown" }
+        : await cancelRun(this.#deps, store, runId, options);
     // Also where there is no record: a handler that rests may be a repeatable one's. Who else resumed it would be replayed.
     resting.drop(runId);
     return outcome;

@@ -12,6 +12,7 @@ import type { Elicitations } from "./elicitations.ts";
 import type { LiveMember, LiveSet } from "./liveSet.ts";
 import type { Logger } from "./logger.ts";
 import type { RestingAttempts } from "./restingAttempts.ts";
+import type { RunReporter } from "./runReporter.ts";
 import type { Catalog, RunRequest } from "./runtimeTypes.ts";
 import type { StateTokens } from "./stateTokens.ts";
 import type { RunStore } from "./storePort.ts";
@@ -44,6 +45,8 @@ export interface EngineDeps {
   readonly isDraining: () => boolean;
   /** Told when an attempt begins and ends: draining waits for the running ones. */
   readonly attempts: LiveSet<RunningAttempt>;
+  /** Tells observers; undefined when there are none. */
+  readonly reporter: RunReporter | undefined;
   /** Handlers that wait for answers in this process. */
   readonly resting: RestingAttempts<Attempt>;
 }

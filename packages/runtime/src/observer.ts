@@ -4,19 +4,31 @@
  * The runtime tells; observers listen. An observer is called in the middle of a run's work: it must return at once, must not throw,
  * and may drop what it can't keep. Nothing here carries a value of author, client or person: names, times and outcomes only.
  *
- * V1 What an observer does never changes, delays or fails a run: what it throws is logged once and dropped.
- * V2 An event is told after what it says is recorded, but for `attempt_started` and `step_started`, which are told before.
+ * V1 What an observer does never changes or fails a run: what it throws is dropped, and logged the first time. It must return at once:
+ *    what takes time is its own to put off.
+ * V2 An event is told after what it says is recorded, but for `attempt_started` and `step_started`, which are told before. While the
+ *    run of a call without a key has no id, `attempt_started` is told late: with what comes next in it. `at` is when it was.
+ * V3 Nothing tells what a process that died had left to tell: of its attempt, only that another took over, or that the run was
+ *    interrupted or parked.
  */
 import type { RunStatus } from "./runRecord.ts";
 import type { RunMethod } from "./runtimeTypes.ts";
 
-/** What every event of a run says. */
+/**
+ * What every event of a run says.
+ *
+ * A run of a handler whose effects may repeat has no record: what is told of it is all there is.
+ */
 export interface RunFacts {
-  /** Of the run; undefined while the run of a call without a key has no record, and then never known. */
+  /**
+   * Of the run. A once run's is known as soon as it has a record. Undefined for a call that ended without having needed one, unless
+   * its carrier drew one.
+   */
   readonly runId: string | undefined;
   readonly method: RunMethod;
   /** Kind and name of the handler, as in the catalog: bounded, so fit for a metric's label. */
   readonly handler: { readonly kind: string; readonly name: string };
+  /** How the run is executed: with `store: "none"` every run is repeatable. */
   readonly effects: "once" | "repeatable";
   /** Who called; `anonymous` without auth. */
   readonly principal: string;
@@ -28,7 +40,9 @@ export interface RunFacts {
   readonly epoch: number;
   /** Handler version of the attempt. */
   readonly version: string;
-  /** Instance that executes the attempt. */
+  /** When the run began, in epoch milliseconds. The runtime always says it. */
+  readonly runStartedAt?: number;
+  /** Instance that executes the attempt, or that did what is told. */
   readonly instance: string;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -51,7 +65,7 @@ export type AttemptEnd =
   /** Another attempt has the run, or the record could not be written. */
   | "lost";
 
-/** How a step ended. */
+/** How a step ended. `failed` is said of an undo function alone: a step that fails was certainly not done, or is uncertain. */
 export type StepEnd = "completed" | "failed" | "not_done" | "uncertain";
 
 /** One happening in a run. */
@@ -62,12 +76,15 @@ export type RunEvent = RunFacts &
         readonly cause: AttemptCause;
         /** How long the attempt waited for a worker; undefined where none is waited for. */
         readonly queuedMs?: number;
-        /** The request's `_meta.traceparent`. */
+        /** The request's `_meta.traceparent`, when it is one of W3 Trace Context. */
         readonly traceparent?: string;
+        /** That of the run's first request. */
+        readonly firstTraceparent?: string;
       }
     | {
         readonly type: "step_started";
         readonly step: string;
+        /** Counts from 1 in each attempt. */
         readonly try: number;
         readonly undo: boolean;
       }
@@ -75,8 +92,9 @@ export type RunEvent = RunFacts &
         readonly type: "step_ended";
         readonly step: string;
         readonly outcome: StepEnd;
-        /** Tries that this attempt made. */
+        /** Tries that this attempt made; 0 when an earlier one's was found to have happened. */
         readonly tries: number;
+        /** From this attempt's first try, pauses between tries included. */
         readonly durationMs: number;
         readonly undo: boolean;
       }
@@ -92,7 +110,10 @@ export type RunEvent = RunFacts &
         readonly key: string;
         readonly kind: AskKind;
         readonly action: "accept" | "decline" | "cancel" | "error" | "result";
-        /** From the question's first response to this answer's claim. */
+        /**
+         * From the question's first response to this answer's claim; 0 for an answer to no question of ours, and where an older
+         * release asked.
+         */
         readonly waitedMs: number;
       }
     | {
@@ -107,10 +128,20 @@ export type RunEvent = RunFacts &
       }
     /** A request was answered from the record. */
     | { readonly type: "replayed"; readonly status: RunStatus }
-    /** Done to the run from outside an attempt. */
+    /**
+     * Done to the run from outside an attempt, by `instance`. `interrupted` and `parked`: found without a living attempt, by a sweep or
+     * a request. `expired`: the last question's deadline has passed.
+     */
     | {
         readonly type: "acted";
-        readonly action: "cancelled" | "released" | "retried" | "finished" | "expired";
+        readonly action:
+          | "cancelled"
+          | "released"
+          | "retried"
+          | "finished"
+          | "expired"
+          | "interrupted"
+          | "parked";
         readonly status: RunStatus;
       }
   );

@@ -10,6 +10,7 @@ import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry, JsonObject } from "@reprise/journal";
 import { Attempt } from "./attempt.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
+import type { Begun } from "./attemptReporter.ts";
 import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
@@ -17,6 +18,7 @@ import { createContext } from "./context.ts";
 import type { Context } from "./contextTypes.ts";
 import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
+import { reporterOf, tellEnd } from "./onceReport.ts";
 import type { OnceSink } from "./onceSink.ts";
 import { runCancelled } from "./replies.ts";
 import { failureResponse } from "./results.ts";
@@ -42,11 +44,13 @@ export interface OnceStart {
   readonly rests?: boolean | undefined;
   /** The kept handler that goes on; undefined: it begins with its first line. */
   readonly resting?: Attempt | undefined;
+  /** How the attempt came to begin. Asked only when somebody observes. */
+  readonly begun: () => Begun;
 }
 
 /** What became of it, recorded. */
 export type OnceOutcome =
-  | { readonly kind: "recorded"; readonly response: RecordedResponse }
+  | { readonly kind: "recorded"; readonly response: RecordedResponse; readonly failed: boolean }
   | {
       readonly kind: "suspended";
       readonly pending: readonly PendingAsk[];
@@ -90,6 +94,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     recordedVersion: head?.askedVersion ?? handler.version,
     capabilities: from.client.capabilities,
   };
+  const report = deps.reporter && reporterOf(deps.reporter, sink, from);
   const ports: AttemptPorts = {
     clock: deps.clock,
     turn: deps.turn,
@@ -100,6 +105,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
     settleGraceMs: deps.settleGraceMs,
     timeoutMs: handler.timeoutMs,
     asksChecked: from.notifications?.asksChecked,
+    report,
     rests: from.rests === true,
   };
   const { resting } = from;
@@ -118,6 +124,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
       notifications: from.notifications,
       logLevel: from.logLevel,
       keepsMarks: true,
+      canUndo: true,
       handlerName: handler.label,
     });
   const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason) };
@@ -129,9 +136,12 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
         : resting.resume(start, ports));
       // The short way of the call that most tools are: nothing was asked of ctx, so there is nothing to record.
       if (ended.kind === "returned" && sink.ref === undefined && attempt.isUntouched) {
-        return await responded(deps, from, ended);
+        const responding = await responded(deps, from, ended);
+        if (report !== undefined) tellEnd(report, ended, responding, false);
+        return responding;
       }
       const outcome = await record(deps, sink, from, attempt, ended);
+      if (report !== undefined) tellEnd(report, ended, outcome, sink.ref !== undefined);
       if (attempt.isResting) rest(deps, from, attempt, outcome);
       return outcome;
     } finally {
@@ -212,7 +222,7 @@ async function recordOutcome(
           keyFree,
         });
       }
-      return { kind: "recorded", response };
+      return { kind: "recorded", response, failed };
     }
     case "suspended": {
       const stateExpiresAt = stateExpiry(deps, handler);
@@ -285,7 +295,7 @@ async function responded(
   deps: EngineDeps,
   from: OnceStart,
   ended: Extract<AttemptOutcome, { kind: "returned" | "threw" }>,
-): Promise<Extract<OnceOutcome, { kind: "recorded" }> & { readonly failed: boolean }> {
+): Promise<Extract<OnceOutcome, { kind: "recorded" }>> {
   const { handler } = from;
   let error: unknown;
   if (ended.kind === "returned") {

@@ -9,6 +9,7 @@
  */
 import type { Answers } from "./answers.ts";
 import type { Attempt } from "./attempt.ts";
+import { begunBy } from "./attemptReporter.ts";
 import { cancelRecorded, onCancelled } from "./cancellation.ts";
 import { refusalOf } from "./claimRefusals.ts";
 import { pause } from "./clock.ts";
@@ -222,6 +223,7 @@ class Visit {
       notifications: this.#notifications,
       logLevel: request.logLevel,
       rests: this.#keeps,
+      begun: () => begunBy(request),
     });
     const outcome = await this.#attended(running, sink);
     return outcome.kind === "fenced" ? undefined : this.#ended(outcome, originOf);
@@ -239,14 +241,8 @@ class Visit {
       switch (reply.tag) {
         case "CLAIMED": {
           const { record, ref } = reply;
-          const sink = new OnceSink(
-            this.#store,
-            this.#deps.clock,
-            this.#deps.log,
-            ref,
-            undefined,
-            claimedAt,
-          );
+          const { clock, log } = this.#deps;
+          const sink = new OnceSink(this.#store, clock, log, ref, undefined, claimedAt);
           const running = startOnce(this.#deps, sink, {
             handler: runnable(this.#request),
             args: this.#request.args,
@@ -261,6 +257,7 @@ class Visit {
             logLevel: this.#request.logLevel,
             rests: this.#keeps,
             resting: this.#resting(record),
+            begun: () => begunBy(this.#request, reply),
           });
           const outcome = await this.#attended(running, sink);
           if (outcome.kind !== "fenced") return this.#ended(outcome, () => record.origin);
@@ -280,6 +277,8 @@ class Visit {
           break;
         }
         case "RECORDED":
+          // What it queued itself was executed for it.
+          if (!this.#isOwn(reply.head.epoch)) this.#deps.reporter?.replayed(reply);
           return recordedReply(this.#deps, this.#request, reply.origin, reply.head);
         default:
           throw refusalOf(this.#deps, this.#request, reply);

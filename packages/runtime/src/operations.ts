@@ -377,6 +377,7 @@ export class AskOperation implements Pending {
     this.#host.recorder.noteAnswer(entry, key, {
       asked: this.#desk.askedAs(this.ask),
       answer: brought.digest,
+    this.#desk.took(this.ask, entry);
     });
     return true;
   }

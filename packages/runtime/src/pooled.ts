@@ -10,11 +10,13 @@ import { growing } from "./notifications.ts";
 import { runCancelled } from "./replies.ts";
 import { MAX_TAKEOVERS, type RunOrigin } from "./runRecord.ts";
 import type { NotificationSink, RunReply, RunRequest } from "./runtimeTypes.ts";
+import { traceparentOf } from "./traceparent.ts";
 
 /** A request as a worker gets it. */
 export function remoteCallOf(request: RunRequest, runId: string): RemoteCall {
   const { method, handler, target, caller, client, logLevel } = request;
   const { requestState, inputResponses, clientErrors } = request;
+  const traceparent = traceparentOf(request.params);
   return {
     runId,
     method,
@@ -28,6 +30,7 @@ export function remoteCallOf(request: RunRequest, runId: string): RemoteCall {
     ...(inputResponses === undefined ? {} : { inputResponses: inputResponses as JsonValue }),
     ...(clientErrors === undefined ? {} : { clientErrors }),
     ...(logLevel === undefined ? {} : { logLevel }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
@@ -39,6 +42,7 @@ export function runJobOf(
 ): RunJob {
   const { caller, client, logLevel, handler } = request;
   const { runId, round, epoch } = attempt;
+  const traceparent = traceparentOf(request.params);
   return {
     runId,
     round,
@@ -49,6 +53,7 @@ export function runJobOf(
     ...(origin !== undefined && isSame(caller, origin.caller) ? {} : { caller }),
     ...(origin !== undefined && isSame(client, origin.client) ? {} : { client }),
     ...(logLevel === undefined ? {} : { logLevel }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 

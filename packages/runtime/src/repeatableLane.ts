@@ -2,15 +2,16 @@
  * Runs whose effects may repeat: the token carries the journal, the store is never touched (docs/design.md 4.1).
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import type { Entry } from "@reprise/journal";
+import type { Entry, JsonObject } from "@reprise/journal";
 import type { Answers } from "./answers.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attemptOutcome.ts";
+import { type AttemptReporter, begunBy } from "./attemptReporter.ts";
 import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import { onCancelled } from "./cancellation.ts";
 import { createContext } from "./context.ts";
 import type { Context } from "./contextTypes.ts";
-import { type EngineDeps, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
+import { type EngineDeps, isDrain, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
 import { growing } from "./notifications.ts";
 import { elicitationIdsOf, inputRequestsOf, replyOfRecorded, runCancelled } from "./replies.ts";
@@ -18,6 +19,7 @@ import { failureResponse } from "./results.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { RepeatableState } from "./stateTokens.ts";
+import { traceparentOf } from "./traceparent.ts";
 
 const noSink = { write: () => undefined, confirm: () => undefined };
 const nothing = {};
@@ -32,7 +34,11 @@ export async function executeRepeatable(
 ): Promise<RunReply> {
   const handler = runnable(request);
   const round = opened?.round ?? 0;
-  const runId = lazy(() => opened?.run ?? request.runId ?? deps.random());
+  let drawn = opened?.run ?? request.runId;
+  const runId = (): string => {
+    drawn ??= deps.random();
+    return drawn;
+  };
   const seed = lazy(() => opened?.seed ?? deps.random());
   const startedAt = opened?.startedAt ?? deps.clock.now();
   const start: AttemptStart = {
@@ -52,6 +58,18 @@ export async function executeRepeatable(
     recordedVersion: opened?.version ?? handler.version,
     capabilities: request.client.capabilities,
   };
+  const report = deps.reporter?.attempt({
+    handler,
+    effects: "repeatable",
+    caller: request.caller,
+    client: request.client,
+    round,
+    runStartedAt: startedAt,
+    runId: () => drawn,
+    epoch: () => 0,
+    begun: { ...begunBy(request), ...(round === 0 ? {} : { cause: cameWith(answers) }) },
+    firstTraceparent: firstTraceparentOf(request, opened),
+  });
   const ports: AttemptPorts = {
     clock: deps.clock,
     turn: deps.turn,
@@ -62,6 +80,7 @@ export async function executeRepeatable(
     settleGraceMs: deps.settleGraceMs,
     timeoutMs: handler.timeoutMs,
     asksChecked: request.notifications?.asksChecked,
+    report,
     rests: request.keepsHandler === true,
   };
   const resting = opened === undefined ? undefined : restingOf(deps, request, opened);
@@ -96,75 +115,111 @@ export async function executeRepeatable(
     stopListening();
     stopHearing();
   }
-  switch (outcome.kind) {
-    case "returned":
-      try {
-        return { kind: "complete", result: await handler.render(outcome.value, request.target) };
-      } catch (error) {
-        return failed(deps, request, error, runId());
+  const conclude = async (): Promise<RunReply> => {
+    switch (outcome.kind) {
+      case "returned": {
+        let result: JsonObject;
+        try {
+          result = await handler.render(outcome.value, request.target);
+        } catch (error) {
+          return failed(deps, request, error, runId(), report);
+        }
+        report?.ended("completed", "completed");
+        return { kind: "complete", result };
       }
-    case "threw":
-      return failed(deps, request, outcome.error, runId());
-    case "suspended": {
-      warnOfRounds(deps, runId(), round + 1, handler.label);
-      const state: RepeatableState = {
-        kind: "repeatable",
-        run: runId(),
-        round: round + 1,
-        seed: seed(),
-        startedAt,
-        version: handler.version,
-        entries: attempt.entries,
-        state: attempt.stateAtEnd,
-        pending: outcome.pending.map(({ key, question, changes, text, unfinished }) => ({
-          key,
-          question,
-          changes,
-          text: changes === 0 ? "" : text,
-          ...(unfinished === 0 ? {} : { unfinished }),
-        })),
-      };
-      const answerBeforeMs = stateExpiry(deps, handler);
-      await deps.elicitations.open(outcome.pending, request.caller.person, answerBeforeMs);
-      const requestState = await deps.tokens.seal(
-        state,
-        deps.tokens.bindingOf(request),
-        answerBeforeMs,
-      );
-      // Cancelled since: nobody goes on with it.
-      if (attempt.isResting && request.cancelled?.aborted === true) attempt.abandon();
-      if (attempt.isResting) {
-        const entryCount = attempt.entries.length;
-        deps.resting.keep(runId(), attempt, round + 1, entryCount, answerBeforeMs);
+      case "threw":
+        return failed(deps, request, outcome.error, runId(), report);
+      case "suspended": {
+        warnOfRounds(deps, runId(), round + 1, handler.label);
+        const state: RepeatableState = {
+          kind: "repeatable",
+          run: runId(),
+          round: round + 1,
+          seed: seed(),
+          startedAt,
+          ...traced(request, opened),
+          version: handler.version,
+          entries: attempt.entries,
+          state: attempt.stateAtEnd,
+          pending: outcome.pending.map(({ key, question, changes, text, unfinished, askedAt }) => ({
+            key,
+            question,
+            changes,
+            text: changes === 0 ? "" : text,
+            ...(unfinished === 0 ? {} : { unfinished }),
+            ...(askedAt === undefined ? {} : { askedAt }),
+          })),
+        };
+        const answerBeforeMs = stateExpiry(deps, handler);
+        let requestState: string;
+        try {
+          await deps.elicitations.open(outcome.pending, request.caller.person, answerBeforeMs);
+          const binding = deps.tokens.bindingOf(request);
+          requestState = await deps.tokens.seal(state, binding, answerBeforeMs);
+        } catch (error) {
+          // Nobody has its question, so nobody will go on with it.
+          if (attempt.isResting) attempt.abandon();
+          throw error;
+        }
+        // Cancelled since: nobody goes on with it.
+        if (attempt.isResting && request.cancelled?.aborted === true) attempt.abandon();
+        if (attempt.isResting) {
+          const entryCount = attempt.entries.length;
+          deps.resting.keep(runId(), attempt, round + 1, entryCount, answerBeforeMs);
+        }
+        report?.asked(outcome.pending, answerBeforeMs);
+        return {
+          kind: "input_required",
+          inputRequests: inputRequestsOf(outcome.pending),
+          ...elicitationIdsOf(outcome.pending),
+          requestState,
+          answerBeforeMs,
+        };
       }
-      return {
-        kind: "input_required",
-        inputRequests: inputRequestsOf(outcome.pending),
-        ...elicitationIdsOf(outcome.pending),
-        requestState,
-        answerBeforeMs,
-      };
+      case "interrupted":
+        throw (
+          outcome.error ??
+          new RepriseError("INTERRUPTED", "the call was stopped because its request was gone")
+        );
+      case "mismatched":
+        throw mismatchError(outcome.misfit, handler.label, {
+          recorded: start.recordedVersion,
+          now: handler.version,
+        });
+      case "fenced":
+      case "unrecorded":
+        throw new RepriseError("INTERNAL", "a run without a record can't lose one");
     }
-    case "interrupted":
-      throw (
-        outcome.error ??
-        new RepriseError("INTERRUPTED", "the call was stopped because its request was gone")
-      );
-    case "mismatched":
-      throw mismatchError(outcome.misfit, handler.label, {
-        recorded: start.recordedVersion,
-        now: handler.version,
-      });
-    case "fenced":
-    case "unrecorded":
-      throw new RepriseError("INTERNAL", "a run without a record can't lose one");
+  };
+  try {
+    return await conclude();
+  } catch (error) {
+    if (report !== undefined) tellRefused(report, outcome.kind, error);
+    throw error;
   }
 }
 
-function failed(deps: EngineDeps, request: RunRequest, error: unknown, runId: string): RunReply {
+/** The round ended without a result of the handler. */
+function tellRefused(report: AttemptReporter, kind: AttemptOutcome["kind"], error: unknown): void {
+  const refused = isRepriseError(error) ? error : undefined;
+  const { code } = refused ?? {};
+  if (kind === "mismatched") report.ended("mismatched", undefined, code);
+  else if (kind !== "interrupted") report.ended("failed", "failed", code);
+  else if (code === "RUN_CANCELLED") report.ended("cancelled", "cancelled", code);
+  else report.ended(isDrain(refused) ? "released" : "interrupted", undefined, code);
+}
+
+function failed(
+  deps: EngineDeps,
+  request: RunRequest,
+  error: unknown,
+  runId: string,
+  report: AttemptReporter | undefined,
+): RunReply {
   if (!isRepriseError(error))
     deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
   return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
+  report?.ended("failed", "failed", isRepriseError(error) ? error.code : undefined);
 }
 
 /** The handler that waits in this process for this round. */
@@ -178,6 +233,28 @@ function restingOf(
 }
 
 function lazy(make: () => string): () => string {
+/** Why a round that is not the first began. */
+function cameWith(answers: Answers): "answer" | "again" {
+  return Object.keys(answers).length > 0 ? "answer" : "again";
+}
+
+function firstTraceparentOf(
+  request: RunRequest,
+  opened: RepeatableState | undefined,
+): string | undefined {
+  if (opened !== undefined) return opened.traceparent;
+  return request.traceparent ?? traceparentOf(request.params);
+}
+
+/** The trace that the run began in, for its next rounds. */
+function traced(
+  request: RunRequest,
+  opened: RepeatableState | undefined,
+): Pick<RepeatableState, "traceparent"> {
+  const traceparent = firstTraceparentOf(request, opened);
+  return traceparent === undefined ? {} : { traceparent };
+}
+
   let value: string | undefined;
   return () => {
     value ??= make();

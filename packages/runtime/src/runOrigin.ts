@@ -6,6 +6,7 @@ import { stableParams } from "./digest.ts";
 import type { EngineDeps } from "./engineDeps.ts";
 import { RECORD_FORMAT, type RunOrigin } from "./runRecord.ts";
 import type { RunRequest } from "./runtimeTypes.ts";
+import { traceparentOf } from "./traceparent.ts";
 
 /** The origin of a run that this request starts. */
 export function newOrigin(
@@ -16,6 +17,7 @@ export function newOrigin(
   key: RunOrigin["key"],
 ): RunOrigin {
   const { method, target, handler, caller, client } = request;
+  const traceparent = request.traceparent ?? traceparentOf(request.params);
   return {
     format: RECORD_FORMAT,
     runId,
@@ -26,6 +28,7 @@ export function newOrigin(
     caller,
     client,
     seed: deps.random(),
+    ...(traceparent === undefined ? {} : { traceparent }),
     key,
     startedAt,
   };

@@ -12,6 +12,7 @@ import type { Clock } from "./clock.ts";
 import { digestOf, rememberedSha256, sha256, stableParams } from "./digest.ts";
 import type { Logger } from "./logger.ts";
 import type { PendingAsk } from "./runRecord.ts";
+import type { RunReporter } from "./runReporter.ts";
 import type { RunRequest } from "./runtimeTypes.ts";
 
 /** What a state is bound to. All four are digests. */
@@ -69,8 +70,10 @@ export interface RepeatableState {
   readonly version: string;
   readonly entries: readonly Entry[];
   readonly state: Readonly<Record<string, string>>;
+  /** `_meta.traceparent` of the first request. */
+  readonly traceparent?: string;
   readonly pending: readonly (Pick<PendingAsk, "key" | "question" | "changes" | "text"> &
-    Partial<Pick<PendingAsk, "unfinished">>)[];
+    Partial<Pick<PendingAsk, "unfinished" | "askedAt">>)[];
 }
 
 /** A state that was opened. */
@@ -86,14 +89,23 @@ export class StateTokens {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #maxBytes: number;
+  readonly #reporter: RunReporter | undefined;
   readonly #digest = rememberedSha256();
 
-  constructor(sealer: StateSealer, audience: string, clock: Clock, log: Logger, maxBytes: number) {
+  constructor(
+    sealer: StateSealer,
+    audience: string,
+    clock: Clock,
+    log: Logger,
+    maxBytes: number,
+    reporter?: RunReporter,
+  ) {
     this.#sealer = sealer;
     this.#audience = sha256(audience);
     this.#clock = clock;
     this.#log = log;
     this.#maxBytes = maxBytes;
+    this.#reporter = reporter;
   }
 
   /** What states of this request are bound to. */
@@ -164,6 +176,7 @@ export class StateTokens {
       },
       "a requestState was refused",
     );
+    this.#reporter?.refused(cause);
     return new RepriseError("REQUEST_STATE_INVALID", "the requestState is not valid");
   }
 }

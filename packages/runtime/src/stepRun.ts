@@ -74,6 +74,8 @@ export interface StepRun<T> {
   readonly stop: AbortSignal;
   /** Whether the attempt still has its run: undefined when that is certain; rejects when not. */
   readonly confirm: () => Promise<void> | undefined;
+  /** Told before each try of the function; counts from 1. */
+  readonly onTry: ((tries: number) => void) | undefined;
   readonly clock: Clock;
 }
 
@@ -109,6 +111,7 @@ export async function runStep<T>(run: StepRun<T>): Promise<StepOutcome> {
     const confirmed = run.confirm();
     if (confirmed !== undefined && !(await succeeds(confirmed)))
       return { kind: "abandoned", uncertain, firstTriedAt };
+    run.onTry?.(attempt);
     const tried = await tryOnce(run, run.fn, attempt);
     if (tried.kind === "value") return completed(name, tried.value, firstTriedAt);
     last = tried.error;

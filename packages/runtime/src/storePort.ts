@@ -194,7 +194,13 @@ export type ClaimReply =
       readonly status: RunStatus;
       readonly key: string;
     }
-  | { readonly tag: "PARKED"; readonly origin: RunOrigin; readonly head: RunHead }
+  /** `justNow`: by this very claim. Absent is false. */
+  | {
+      readonly tag: "PARKED";
+      readonly origin: RunOrigin;
+      readonly head: RunHead;
+      readonly justNow?: true;
+    }
   /** Missing, older than what is known of it, or another principal's. */
   | { readonly tag: "LOST"; readonly reason: "missing" | "older" | "foreign" }
   /** The state has expired and the record does not show its round claimed in time. */

@@ -10,6 +10,7 @@ import { startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
 import { sweptJobOf } from "./pooled.ts";
 import { argsOf, handlerNamed } from "./recordedHandler.ts";
+import type { RunStatus } from "./runRecord.ts";
 import type { ClaimReply, RunStore } from "./storePort.ts";
 
 const BATCH = 32;
@@ -99,6 +100,7 @@ export class Sweeper {
     };
     if (dispatcher !== undefined) {
       const queued = await this.#store.claimKnown({ ...claim, queue: true });
+      this.#tellEnd(known.head.status, queued);
       if (queued.tag === "QUEUED") {
         dispatcher.enqueue(sweptJobOf(origin, handler.queue, queued), undefined);
       }
@@ -114,7 +116,18 @@ export class Sweeper {
     const args = await argsOf(catalog, handler, origin.target, origin.params);
     const claimedAt = clock.monotonic();
     const claimed = await this.#store.claimKnown(claim);
+    this.#tellEnd(known.head.status, claimed);
     if (claimed.tag === "CLAIMED") void this.#attempt(handler, args, claimed, claimedAt);
+  }
+
+  /** Observers hear of a run that the sweep's claim has ended: its own process could not tell. */
+  #tellEnd(before: RunStatus, reply: ClaimReply): void {
+    const { reporter } = this.#deps;
+    if (reporter === undefined || (reply.tag !== "PARKED" && reply.tag !== "RECORDED")) return;
+    const { status } = reply.head;
+    if (status !== before && (status === "parked" || status === "interrupted")) {
+      reporter.acted(reply, status);
+    }
   }
 
   /** Never rejects: `startOnce` gives every failure as an outcome. */
@@ -139,6 +152,7 @@ export class Sweeper {
       client: origin.client,
       notifications: undefined,
       logLevel: undefined,
+      begun: () => ({ cause: "sweep" }),
     });
     this.#running += 1;
     const outcome = await running.outcome;

@@ -6,6 +6,7 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { readAnswers, withClientErrors } from "./answers.ts";
+import { causeOf } from "./attemptReporter.ts";
 import type { CallReply, RemoteCall, RunJob, Sender } from "./dispatcher.ts";
 import { type EngineDeps, isDrain, stateExpiry } from "./engineDeps.ts";
 import { startOnce } from "./onceAttempt.ts";
@@ -48,6 +49,8 @@ export async function executeQueued(
   });
   if (claimed.tag === "STALE") return;
   const { head, entries } = claimed.record;
+  // By two clocks: the store's, and that of this process.
+  const queuedMs = Math.max(0, clock.now() - known.head.claimedAt);
   const sink = new OnceSink(store, clock, log, claimed.ref, undefined, claimedAt);
   const { outcome } = startOnce(deps, sink, {
     handler,
@@ -61,6 +64,11 @@ export async function executeQueued(
     client: job.client ?? origin.client,
     notifications,
     logLevel: job.logLevel,
+    begun: () => ({
+      cause: causeOf(head, claimed.takeover),
+      queuedMs,
+      traceparent: job.traceparent,
+    }),
   });
   const { kind } = await outcome;
   log.debug({ run: runId, epoch, outcome: kind }, "a queued attempt has ended");
@@ -91,6 +99,7 @@ export async function executeCall(
     clientErrors: call.clientErrors,
     idempotencyKey: undefined,
     logLevel: call.logLevel,
+    traceparent: call.traceparent,
     notifications,
     cancelled: sender.cancelled,
     get isGone() {

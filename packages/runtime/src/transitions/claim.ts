@@ -273,7 +273,7 @@ function takenOver(
 
 function parked(run: StoredRun, env: TransitionEnv): Transition<ClaimReply> {
   const head = touched({ ...cleared(orphaned(run.head)), status: "parked" as const }, env);
-  return { reply: { tag: "PARKED", origin: run.origin, head }, write: { head } };
+  return { reply: { tag: "PARKED", origin: run.origin, head, justNow: true }, write: { head } };
 }
 
 function given(

@@ -1,0 +1,101 @@
+/**
+ * Tells observers what happens to the runs of this process (observer.ts).
+ *
+ * Made by `createRuntime` when there are observers, and only then: without them nothing is built, timed or told. Called by the lanes,
+ * the sweep, cancellation and whoever refuses states; attempts tell through a reporter of their own.
+ *
+ * V1 and V2 of observer.ts are kept here and in attemptReporter.ts.
+ */
+import { AttemptReporter, type ReportedAttempt } from "./attemptReporter.ts";
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+import type { RefusedState, RunEvent, RunFacts, RunObserver } from "./observer.ts";
+import type { RunHead, RunOrigin } from "./runRecord.ts";
+
+/** A run as its record shows it. */
+interface Recorded {
+  readonly origin: RunOrigin;
+  readonly head: Pick<RunHead, "status" | "round" | "epoch" | "version">;
+}
+
+/** What was done to a run from outside an attempt. */
+type Action = Extract<RunEvent, { readonly type: "acted" }>["action"];
+
+/** One process's reporter. */
+export class RunReporter {
+  readonly #observers: readonly RunObserver[];
+  readonly #instance: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  /** Observers that have thrown before. */
+  readonly #failing = new Set<RunObserver>();
+
+  /** @param instance what events call this process */
+  constructor(observers: readonly RunObserver[], instance: string, clock: Clock, log: Logger) {
+    this.#observers = observers;
+    this.#instance = instance;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** A reporter for an attempt that begins now. */
+  attempt(attempt: ReportedAttempt): AttemptReporter {
+    return new AttemptReporter(attempt, this.#instance, this.#clock, (event) => this.#tell(event));
+  }
+
+  /** A request was answered from the record of a run that it did not execute. */
+  replayed(record: Recorded): void {
+    this.#tell({ ...this.#factsOf(record), type: "replayed", status: record.head.status });
+  }
+
+  /** Something was done to a run from outside an attempt; `head` is what it left. */
+  acted(record: Recorded, action: Action): void {
+    this.#tell({ ...this.#factsOf(record), type: "acted", action, status: record.head.status });
+  }
+
+  /** A request state was refused. */
+  refused(cause: string): void {
+    const event: RefusedState = { type: "state_refused", cause, at: this.#clock.now() };
+    for (const observer of this.#observers)
+      this.#guarded(observer, () => observer.refused?.(event));
+  }
+
+  #factsOf({ origin, head }: Recorded): RunFacts {
+    const { runId, method, handler, caller, client, startedAt } = origin;
+    return {
+      ...{ runId, method, handler, effects: "once" },
+      principal: caller.principal,
+      client: client.info?.name,
+      protocolVersion: client.protocolVersion,
+      ...{ round: head.round, epoch: head.epoch, version: head.version },
+      runStartedAt: startedAt,
+      instance: this.#instance,
+      at: this.#clock.now(),
+    };
+  }
+
+  #tell(event: RunEvent): void {
+    for (const observer of this.#observers) this.#guarded(observer, () => observer.run?.(event));
+  }
+
+  /** V1. An observer that returns a promise after all must not end the process with its rejection. */
+  #guarded(observer: RunObserver, tell: () => unknown): void {
+    try {
+      const returned = tell();
+      if (returned instanceof Promise) {
+        returned.catch((error: unknown) => this.#failed(observer, error));
+      }
+    } catch (error) {
+      this.#failed(observer, error);
+    }
+  }
+
+  #failed(observer: RunObserver, error: unknown): void {
+    if (this.#failing.has(observer)) return;
+    this.#failing.add(observer);
+    this.#log.error(
+      { err: error },
+      "an observer of runs threw; runs go on, and this is logged once for each observer",
+    );
+  }
+}
