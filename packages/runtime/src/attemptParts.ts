@@ -70,11 +70,11 @@ export class AttemptParts {
       lacks: (error) => this.#events.lacks(error),
       checked: () => this.#ports.asksChecked?.(),
       completed: (id, waitMs, signal) => this.#ports.elicitations.completed(id, waitMs, signal),
+      took: (ask, entry, askedAt) => this.#ports.report?.answered(ask.kind, entry, askedAt),
+      now: () => this.#ports.clock.now(),
     });
     return this.#desk;
   }
-      took: (ask, entry, askedAt) => this.#ports.report?.answered(ask.kind, entry, askedAt),
-      now: () => this.#ports.clock.now(),
 
   /** `ctx.state`. */
   get state(): StateValues {

@@ -59,8 +59,8 @@ export interface AttemptPorts {
   readonly timeoutMs: number;
   /** The first question passed the capability check. */
   readonly asksChecked: (() => void) | undefined;
+  /** Tells observers; undefined when there are none. */
+  readonly report: AttemptReporter | undefined;
   /** A question leaves the handler where it is, for `resume`; else it ends the attempt. */
   readonly rests: boolean;
 }
-  /** Tells observers; undefined when there are none. */
-  readonly report: AttemptReporter | undefined;

@@ -374,10 +374,10 @@ export class AskOperation implements Pending {
       ...(page === undefined ? {} : { page }),
       at,
     };
+    this.#desk.took(this.ask, entry);
     this.#host.recorder.noteAnswer(entry, key, {
       asked: this.#desk.askedAs(this.ask),
       answer: brought.digest,
-    this.#desk.took(this.ask, entry);
     });
     return true;
   }

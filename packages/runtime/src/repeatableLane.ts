@@ -218,8 +218,8 @@ function failed(
 ): RunReply {
   if (!isRepriseError(error))
     deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
-  return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
   report?.ended("failed", "failed", isRepriseError(error) ? error.code : undefined);
+  return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
 }
 
 /** The handler that waits in this process for this round. */
@@ -232,7 +232,6 @@ function restingOf(
   return deps.resting.take(run, round, entries.length);
 }
 
-function lazy(make: () => string): () => string {
 /** Why a round that is not the first began. */
 function cameWith(answers: Answers): "answer" | "again" {
   return Object.keys(answers).length > 0 ? "answer" : "again";
@@ -255,6 +254,7 @@ function traced(
   return traceparent === undefined ? {} : { traceparent };
 }
 
+function lazy(make: () => string): () => string {
   let value: string | undefined;
   return () => {
     value ??= make();

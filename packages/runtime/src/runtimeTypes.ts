@@ -127,10 +127,10 @@ export interface RunRequest {
   readonly clientErrors?: Readonly<Record<string, ClientError>> | undefined;
   /** `_meta["reprise/idempotencyKey"]` as received. */
   readonly idempotencyKey: unknown;
-  /** `_meta["io.modelcontextprotocol/logLevel"]`, when valid: lower levels are not sent. */
-  readonly logLevel: LogLevel | undefined;
   /** `_meta.traceparent`, for a carrier whose `params` have no `_meta` any more. Default: that of `params`. */
   readonly traceparent?: string | undefined;
+  /** `_meta["io.modelcontextprotocol/logLevel"]`, when valid: lower levels are not sent. */
+  readonly logLevel: LogLevel | undefined;
   readonly notifications: NotificationSink | undefined;
   /**
    * The id of the run, if it has no key: drawn by the carrier, at least 128 random bits, of `A-Z a-z 0-9 _ -`. Default: drawn.
