@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
 import { sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { type RedisCluster, startRedisCluster } from "../../../test/support/redisTopologies.ts";
 import { createRun } from "./support/inputs.ts";
 import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
-import { type RedisCluster, startRedisCluster } from "./support/topologies.ts";
 
 let cluster: RedisCluster;
 let connection: RedisConnection;

@@ -7,9 +7,9 @@ import { isRepriseError } from "@reprise/errors";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
 import { sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { type RedisSentinels, startRedisSentinels } from "../../../test/support/redisTopologies.ts";
 import { claimFirst, createRun, progress, stepDone } from "./support/inputs.ts";
 import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
-import { type RedisSentinels, startRedisSentinels } from "./support/topologies.ts";
 
 let sentinels: RedisSentinels;
 let connection: RedisConnection;

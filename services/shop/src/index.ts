@@ -36,3 +36,6 @@ export type {
 export { type FoundFolder, Scratch, seedScratch } from "./scratch.ts";
 export { openServedShop } from "./servedShop.ts";
 export { createShop, type ShopServices } from "./server.ts";
+export { bookTrip } from "./tools/bookTrip.ts";
+export { refundOrder } from "./tools/refundOrder.ts";
+export { sendInvoice } from "./tools/sendInvoice.ts";

@@ -35,12 +35,16 @@ export interface ClusterOptions extends MemberEvents {
   readonly port?: number;
   /** Of the payment service and mail log. Default 0: a free one. */
   readonly shopPort?: number;
+  /** Of Redis. Default 0: a free one. For whoever puts something before it ahead of the start. */
+  readonly redisPort?: number;
   /** Default `pool`. */
   readonly dispatch?: "pool" | "inline";
   /** Default `everysec`, as in infra/redis/redis.conf. */
   readonly appendfsync?: "always" | "everysec";
   /** More settings of fronts and workers, such as `REPRISE_LEASE_MS`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Settings of one front or worker, by its name (`worker 1`): laid over all others. */
+  settingsOf?(name: string): Readonly<Record<string, string>>;
   /** What fronts run. Default: services/front with the shop. */
   readonly front?: RoleProgram;
   /** What workers run. Default: services/worker with the shop. */
@@ -101,9 +105,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   try {
     const { fronts: frontCount = 2 } = options;
-    const [redisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, ...ports] = await unusedPorts(
-      4 + 2 * frontCount,
-    );
+    const [anyRedisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, ...ports] =
+      await unusedPorts(4 + 2 * frontCount);
+    const redisPort = options.redisPort || anyRedisPort;
     const [frontPorts, pagePorts] = [ports.slice(0, frontCount), ports.slice(frontCount)];
     const port = options.port || anyPort;
     const redisUrl = `redis://127.0.0.1:${redisPort}`;
@@ -124,13 +128,17 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ...options.settings,
     };
     const fronts = frontPorts.map((each, place) => {
-      const own = { REPRISE_PORT: String(each), SHOP_PAGE_PORT: String(pagePorts[place]) };
-      const plan = rolePlan("front", place, options.front, { ...env, ...own });
+      const own = {
+        REPRISE_PORT: String(each),
+        SHOP_PAGE_PORT: String(pagePorts[place]),
+        SHOP_MCP_URL: `http://127.0.0.1:${port}/mcp`,
+      };
+      const plan = rolePlan("front", place, options, { ...env, ...own });
       return { member: member(plan), url: `http://127.0.0.1:${each}/mcp` };
     });
     const workerCount = dispatch === "inline" ? 0 : (options.workers ?? 2);
     const workers = Array.from({ length: workerCount }, (_, place) =>
-      member(rolePlan("worker", place, options.worker, { ...env, REPRISE_PROBE_PORT: "0" })),
+      member(rolePlan("worker", place, options, { ...env, REPRISE_PROBE_PORT: "0" })),
     );
     await Promise.all(
       [...fronts.map((each) => each.member), ...workers].map((each) => each.start()),
@@ -177,11 +185,12 @@ function shopPlan(dataDir: string, port: number, smtpPort: number, pageUrl: stri
 function rolePlan(
   role: "front" | "worker",
   place: number,
-  program: RoleProgram = roleProgram(role),
-  env: Readonly<Record<string, string>>,
+  options: ClusterOptions,
+  shared: Readonly<Record<string, string>>,
 ): MemberPlan {
-  const { args, ipc = false } = program;
+  const { args, ipc = false } = options[role] ?? roleProgram(role);
   const name = `${role} ${place + 1}`;
+  const env = { ...shared, ...options.settingsOf?.(name) };
   return { name, command: process.execPath, args, env, ipc, ready: readyLines[role] };
 }
 

@@ -8,8 +8,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Redis } from "ioredis";
-import { type Child, startCommand } from "../../../../test/support/childProcess.ts";
-import { freePort, type RedisServer, startRedis } from "../../../../test/support/redisServer.ts";
+import { type Child, startCommand } from "./childProcess.ts";
+import { freePort, type RedisServer, startRedis } from "./redisServer.ts";
 
 /** Three masters. */
 export interface RedisCluster {

@@ -1,0 +1,108 @@
+/**
+ * The verdict on a stretch of load: pure, from what clients were told and what the far end has.
+ *
+ * 1. An effect more than the undisturbed run has is doubled; a result that says it is done with fewer is a lie.
+ * 2. A client that does not know how its run ended, or got another text than the undisturbed run gives, is a lost run.
+ * 3. A refusal counts as an answer only where the kind of fault explains its code.
+ * 4. What a kind of fault can't rule out (limits) is counted apart and is no violation; everything else is one.
+ */
+import { comparable, type ErrandName } from "../load/errands.ts";
+import type { Ended, LoadRecord } from "../load/record.ts";
+import type { FarEnd } from "./farEnd.ts";
+
+/** What a kind of fault can't rule out, with the reason in docs/reliability.md. */
+export interface Limits {
+  /** The store forgets what it acknowledged. */
+  readonly forgets?: true;
+  /** A process that stands still in the middle of a call finishes that call afterwards. */
+  readonly doublesMails?: true;
+  /** The payment service moves money again under a key that it knows. */
+  readonly doublesCharges?: true;
+}
+
+/** Figures of one kind of fault. */
+export interface Verdict {
+  readonly runs: number;
+  /** With the result and the effects of the undisturbed run. */
+  readonly undisturbed: number;
+  /** Ended by a code that says what to do, by code. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly doubledCharges: number;
+  readonly doubledMails: number;
+  /** Clients that were told RUN_LOST and started anew under their key. */
+  readonly toldLost: number;
+  readonly lostRuns: number;
+  /** In words; none is a pass. */
+  readonly violations: readonly string[];
+}
+
+/** Refusals that a legacy client brings about itself, by its time limit. */
+const ownDoing = "RUN_CANCELLED";
+
+/** Judges. `expected` has the comparable text of every shape. */
+export function judge(
+  record: LoadRecord,
+  farEnd: FarEnd,
+  expected: ReadonlyMap<ErrandName, string>,
+  limits: Limits,
+): Verdict {
+  const violations = [...record.contradictions];
+  const refused: Record<string, number> = {};
+  let [undisturbed, doubledCharges, doubledMails, toldLost, lostRuns] = [0, 0, 0, 0, 0];
+  for (const each of record.ended) {
+    const { errand, ending, startedAnew } = each;
+    const effects = farEnd.of(errand.tag);
+    const charges =
+      effects.refunds + effects.bookings - errand.effects.refunds - errand.effects.bookings;
+    const mails = effects.mails - errand.effects.mails;
+    const complain = (what: string): void =>
+      void violations.push(`${what}: ${describe(each, effects)}`);
+    if (startedAnew > 0) {
+      toldLost += 1;
+      if (limits.forgets !== true) complain("told that the run is lost");
+    }
+    if (charges > 0) {
+      doubledCharges += 1;
+      if (limits.doublesCharges !== true) complain("charged twice");
+    }
+    if (mails > 0) {
+      doubledMails += 1;
+      if (limits.doublesMails !== true && limits.forgets !== true) complain("mailed twice");
+    }
+    if (ending.kind === "refused") {
+      refused[ending.code] = (refused[ending.code] ?? 0) + 1;
+      const isExplained = ending.code === ownDoing && each.era === "legacy";
+      if (!isExplained) complain("refused");
+      continue;
+    }
+    const isAsExpected =
+      ending.kind === "result" &&
+      !ending.isError &&
+      comparable(ending.text, errand.tag) === expected.get(errand.name);
+    if (!isAsExpected) {
+      lostRuns += 1;
+      complain("lost");
+    } else if (charges < 0 || mails < 0) complain("said to be done, and is not");
+    else if (charges === 0 && mails === 0) undisturbed += 1;
+  }
+  const runs = record.ended.length;
+  return {
+    runs,
+    undisturbed,
+    refused,
+    doubledCharges,
+    doubledMails,
+    toldLost,
+    lostRuns,
+    violations,
+  };
+}
+
+function describe({ errand, ending, era, startedAnew, lastedMs }: Ended, effects: object): string {
+  const facts = {
+    ...{ run: errand.name, tag: errand.tag, era, startedAnew },
+    lastedMs: Math.round(lastedMs),
+    ending,
+  };
+  return JSON.stringify({ ...facts, outside: effects });
+}

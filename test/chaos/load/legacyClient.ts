@@ -1,0 +1,71 @@
+/**
+ * A host of revision 2025-11-25: the official v1 SDK's client, which answers questions on its call's stream and gets that
+ * stream again by `Last-Event-ID`. When a call breaks for good it opens a new session and makes the same call again, which the
+ * tool's own idempotency key joins to the first one.
+ *
+ * The SDK cancels a call that takes longer than its time limit; that the run is then RUN_CANCELLED is its own doing.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { connectSdkV1, type SdkV1Client } from "../../support/sdkV1Client.ts";
+import type { Visit } from "./carefulClient.ts";
+import type { Ended, Ending } from "./record.ts";
+
+const callTimeoutMs = 60_000;
+const retryPauseMs = 300;
+
+/** Does an errand whose only question is a confirm, and whose tool has a key of its own. */
+export async function legacyVisit({
+  url,
+  errand,
+  draw,
+  record,
+  thinkMs,
+  patienceMs,
+}: Visit): Promise<Ended> {
+  const startMs = performance.now();
+  const until = startMs + patienceMs;
+  const ended = (ending: Ending): Ended => ({
+    ...{ errand, ending, startedAnew: 0, era: "legacy" as const },
+    lastedMs: performance.now() - startMs,
+  });
+  for (;;) {
+    const sinceMs = performance.now();
+    const opened: SdkV1Client[] = [];
+    try {
+      const connected = await connectSdkV1(url, async () => {
+        await pause(draw.between(...thinkMs));
+        return errand.name === "refundDeclined" ? "decline" : { accept: { confirm: true } };
+      });
+      opened.push(connected);
+      const result = await connected.client.callTool(
+        { name: errand.tool, arguments: { ...errand.args } },
+        undefined,
+        {
+          timeout: callTimeoutMs,
+        },
+      );
+      record.took(sinceMs, "result");
+      const content = result.content as readonly { readonly text?: string }[];
+      const text = content.map((each) => each.text ?? "").join("\n");
+      return ended({ kind: "result", text, isError: result.isError === true });
+    } catch (error) {
+      const refused = refusalIn(error);
+      record.took(sinceMs, refused?.code ?? "lost");
+      if (refused?.code === "RUN_CANCELLED") return ended({ kind: "refused", ...refused });
+      if (performance.now() > until) return ended({ kind: "unknown", why: String(error) });
+      await pause(retryPauseMs);
+    } finally {
+      for (const each of opened) void each.close().catch(() => undefined);
+    }
+  }
+}
+
+/** What the server said, as the SDK throws it: with `data` where an error had some. */
+function refusalIn(
+  error: unknown,
+): { readonly code: string; readonly message: string } | undefined {
+  if (!(error instanceof Error) || !("data" in error)) return undefined;
+  const { data, message } = error;
+  if (typeof data !== "object" || data === null || !("code" in data)) return undefined;
+  return { code: String(data.code), message };
+}

@@ -1,0 +1,44 @@
+/**
+ * What a chaos run prints: a table row a kind of fault, in the form of docs/reliability.md, and what was found.
+ */
+import type { Played } from "./play.ts";
+
+/** Above the rows. */
+export const tableHead: string = [
+  "| fault | strikes | runs | as undisturbed | charged twice | mailed twice | told RUN_LOST | lost | stuck | longest gap | slowest call |",
+  "|---|---|---|---|---|---|---|---|---|---|---|",
+].join("\n");
+
+/** Figures of one kind. */
+export function tableRow({ fault, verdict, availability, strikes, stuckRuns }: Played): string {
+  const { runs, undisturbed, doubledCharges, doubledMails, toldLost, lostRuns } = verdict;
+  const { longestGapMs, slowestMs } = availability;
+  const counts = [
+    strikes.length,
+    runs,
+    undisturbed,
+    doubledCharges,
+    doubledMails,
+    toldLost,
+    lostRuns,
+    stuckRuns,
+  ];
+  return `| ${[`\`${fault.name}\``, ...counts, seconds(longestGapMs), seconds(slowestMs)].join(" | ")} |`;
+}
+
+/** What clients were told and what the store has, and every violation. */
+export function details({ fault, verdict, replies, statuses }: Played): string {
+  const refused =
+    Object.keys(verdict.refused).length === 0 ? "" : `; refused ${listed(verdict.refused)}`;
+  const lines = [`${fault.name}: replies ${listed(replies)}; store ${listed(statuses)}${refused}`];
+  return [...lines, ...verdict.violations.map((each) => `  VIOLATION ${each}`)].join("\n");
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(counts).toSorted(([, one], [, other]) => other - one);
+  return entries.map(([name, count]) => `${name} ${count}`).join(", ") || "none";
+}
