@@ -40,6 +40,16 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
     outside: ["bullmq"],
   },
+  "packages/telemetry": {
+    ours: ["@reprise/errors", "@reprise/runtime"],
+    outside: [
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-trace-base",
+      "prom-client",
+    ],
+  },
   // The front judges bearer tokens, and jose, which checks their signatures, has its home in request-state.
   "packages/front": {
     ours: ["@reprise/errors", "@reprise/protocol", "@reprise/request-state", "@reprise/runtime"],

@@ -63,6 +63,9 @@ export function causeOf(
 type Bare<E> = E extends unknown ? Omit<E, keyof RunFacts> : never;
 type Told = Bare<RunEvent>;
 
+/** Who executes the attempt, and its number there. */
+type Executing = Required<Pick<RunFacts, "instance" | "attempt">>;
+
 /** A step that this attempt has begun. */
 interface BegunStep {
   readonly since: number;
@@ -79,7 +82,7 @@ const methods: Readonly<Record<CompiledHandler["kind"], RunMethod>> = {
 /** One attempt's reporter. */
 export class AttemptReporter {
   readonly #attempt: ReportedAttempt;
-  readonly #instance: string;
+  readonly #by: Executing;
   readonly #clock: Clock;
   readonly #tell: (event: RunEvent) => void;
   readonly #since: number;
@@ -90,12 +93,12 @@ export class AttemptReporter {
 
   constructor(
     attempt: ReportedAttempt,
-    instance: string,
+    by: Executing,
     clock: Clock,
     tell: (event: RunEvent) => void,
   ) {
     this.#attempt = attempt;
-    this.#instance = instance;
+    this.#by = by;
     this.#clock = clock;
     this.#tell = tell;
     this.#since = clock.monotonic();
@@ -205,7 +208,7 @@ export class AttemptReporter {
       epoch: epoch(),
       version,
       runStartedAt,
-      instance: this.#instance,
+      ...this.#by,
       at,
     };
   }

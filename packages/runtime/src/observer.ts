@@ -38,6 +38,8 @@ export interface RunFacts {
   readonly round: number;
   /** Of the attempt; 0 while the run has no record. */
   readonly epoch: number;
+  /** Counts the attempts of this process: events of one attempt have one number. Absent for what happens outside attempts. */
+  readonly attempt?: number;
   /** Handler version of the attempt. */
   readonly version: string;
   /** When the run began, in epoch milliseconds. The runtime always says it. */

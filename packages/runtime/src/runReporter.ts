@@ -27,6 +27,8 @@ export class RunReporter {
   readonly #instance: string;
   readonly #clock: Clock;
   readonly #log: Logger;
+  /** Of this process so far. */
+  #attempts = 0;
   /** Observers that have thrown before. */
   readonly #failing = new Set<RunObserver>();
 
@@ -40,7 +42,9 @@ export class RunReporter {
 
   /** A reporter for an attempt that begins now. */
   attempt(attempt: ReportedAttempt): AttemptReporter {
-    return new AttemptReporter(attempt, this.#instance, this.#clock, (event) => this.#tell(event));
+    this.#attempts += 1;
+    const by = { instance: this.#instance, attempt: this.#attempts };
+    return new AttemptReporter(attempt, by, this.#clock, (event) => this.#tell(event));
   }
 
   /** A request was answered from the record of a run that it did not execute. */

@@ -258,6 +258,8 @@ export type StopReason = "left" | "cancelled";
 export interface StoreHealth {
   readonly ok: boolean;
   readonly reason?: string;
+  /** What it holds and may hold; absent where there is no limit, or it is not known. Of several servers, the fullest. */
+  readonly room?: { readonly usedBytes: number; readonly limitBytes: number };
 }
 
 /** A place where once runs live. */

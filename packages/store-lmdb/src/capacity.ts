@@ -57,6 +57,18 @@ export class Capacity {
     return this.#reserveReason();
   }
 
+  /**
+   * What is held, and what may be: `maxBytes`, or less where the disk ends before. New runs are refused while less than the reserve
+   * is left of it.
+   */
+  room(): { readonly usedBytes: number; readonly limitBytes: number } {
+    this.#look();
+    return {
+      usedBytes: this.#used,
+      limitBytes: Math.min(this.#limits.maxBytes, this.#used + this.#free),
+    };
+  }
+
   #look(): void {
     const now = this.#monotonicNow();
     if (now - this.#lookedAt < RECHECK_MS) return;

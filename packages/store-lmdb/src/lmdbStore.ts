@@ -198,7 +198,8 @@ class EmbeddedStore implements LmdbStore {
     if (this.#closing !== undefined) return { ok: false, reason: "the store is closed" };
     try {
       const reason = this.#capacity.lack();
-      return reason === undefined ? { ok: true } : { ok: false, reason };
+      const room = this.#capacity.room();
+      return reason === undefined ? { ok: true, room } : { ok: false, reason, room };
     } catch (failure) {
       return { ok: false, reason: (await this.#environment.errorOf(failure)).message };
     }

@@ -115,12 +115,12 @@ describe("the embedded store under attack", () => {
       freeBytes: () => free,
     };
     const store = await openStore({ directory: freshDirectory(), fileSystem });
-    assert.deepEqual(await store.health(), { ok: true });
+    assert.equal((await store.health()).ok, true);
     free = 1_000;
     assert.match((await store.health()).reason ?? "", /the disk has 1000 bytes left/);
     await assert.rejects(store.createRun(creation("run1")), { code: "STORE_FULL" });
     free = 2 ** 40;
-    assert.deepEqual(await store.health(), { ok: true });
+    assert.equal((await store.health()).ok, true);
     assert.equal((await store.createRun(creation("run1"))).tag, "OK");
   });
 

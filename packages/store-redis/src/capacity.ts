@@ -22,6 +22,7 @@ export class Capacity {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #lack: string | undefined;
+  #room: Room | undefined;
 
   constructor(client: RedisClient, monotonicNow: () => number) {
     this.#client = client;
@@ -46,6 +47,11 @@ export class Capacity {
     return this.#lack;
   }
 
+  /** What the fullest server holds and may hold, as the last look found it; undefined where none has a limit. */
+  get room(): Room | undefined {
+    return this.#room;
+  }
+
   #look(): Promise<void> {
     this.#looking ??= this.#ask().finally(() => {
       this.#looking = undefined;
@@ -58,14 +64,27 @@ export class Capacity {
       mastersOf(this.#client).map((server) => server.info("memory")),
     );
     this.#lookedAt = this.#monotonicNow();
-    this.#lack = answers.map(lackOf).find((reason) => reason !== undefined);
+    const rooms = answers.flatMap(roomOf);
+    this.#room = rooms.toSorted((one, other) => shareOf(other) - shareOf(one))[0];
+    this.#lack = this.#room && lackOf(this.#room);
   }
 }
 
-function lackOf(info: string): string | undefined {
+/** What one server holds, and may hold. */
+interface Room {
+  readonly usedBytes: number;
+  readonly limitBytes: number;
+}
+
+function roomOf(info: string): readonly Room[] {
   const facts = readInfo(info);
-  const used = Number(facts.get("used_memory"));
-  const limit = Number(facts.get("maxmemory"));
-  if (!(limit > 0) || used < limit * (1 - RESERVE)) return undefined;
-  return `Redis holds ${used} of ${limit} bytes; the last tenth is kept for runs that exist. Raise it: redis-cli CONFIG SET maxmemory`;
+  const limitBytes = Number(facts.get("maxmemory"));
+  return limitBytes > 0 ? [{ usedBytes: Number(facts.get("used_memory")), limitBytes }] : [];
+}
+
+const shareOf = ({ usedBytes, limitBytes }: Room): number => usedBytes / limitBytes;
+
+function lackOf({ usedBytes, limitBytes }: Room): string | undefined {
+  if (usedBytes < limitBytes * (1 - RESERVE)) return undefined;
+  return `Redis holds ${usedBytes} of ${limitBytes} bytes; the last tenth is kept for runs that exist. Raise it: redis-cli CONFIG SET maxmemory`;
 }

@@ -228,7 +228,9 @@ class NetworkStore implements RedisStore {
     if (this.#closing !== undefined) return { ok: false, reason: "the store is closed" };
     try {
       const reason = await this.#capacity.lack();
-      return reason === undefined ? { ok: true } : { ok: false, reason };
+      const room = this.#capacity.room;
+      const held = room === undefined ? {} : { room };
+      return reason === undefined ? { ok: true, ...held } : { ok: false, reason, ...held };
     } catch (failure) {
       return { ok: false, reason: asStoreError(failure).message };
     }

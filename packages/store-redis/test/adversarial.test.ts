@@ -149,7 +149,7 @@ describe("a Redis that refuses", () => {
     await assert.rejects(store.append(created.ref, progress(3)), { code: "STORE_FULL" });
     await client.config("SET", "maxmemory", 0);
     assert.equal((await store.append(created.ref, progress(3))).tag, "OK");
-    assert.deepEqual(await store.health(), { ok: true });
+    assert.equal((await store.health()).ok, true);
   });
 
   test("as a replica is STORE_UNAVAILABLE in plain words, and taken again once it leads", async () => {

@@ -1,0 +1,141 @@
+/**
+ * Counts what happens to runs. Given to a runtime as an observer.
+ *
+ * M1 It only adds to figures in memory: nothing waits, nothing is kept of a run but an open question's deadline.
+ * M2 Every run is counted once as ended, by the instance that recorded its end.
+ */
+import type { RefusedState, RunEvent, RunFacts, RunObserver } from "@reprise/runtime";
+import { type AbandonmentOptions, Abandonments } from "./abandonments.ts";
+import { clientLabel } from "./clientNames.ts";
+import type { Metrics } from "./registry.ts";
+import { type RunMetrics, runMetrics } from "./runMetrics.ts";
+
+/** What it is made with. */
+export interface MetricsObserverOptions {
+  /** Looks up runs whose deadline has passed; without it no question counts as abandoned. */
+  readonly abandonments?: AbandonmentOptions;
+}
+
+/** An observer that fills the metrics of runs. */
+export interface MetricsObserver extends RunObserver {
+  run(event: RunEvent): void;
+  refused(event: RefusedState): void;
+  /** Stops looking for abandoned questions. Idempotent. */
+  close(): void;
+}
+
+/** Adds the metrics of runs to a registry, once for each registry. */
+export function metricsObserver(
+  metrics: Metrics,
+  { abandonments }: MetricsObserverOptions = {},
+): MetricsObserver {
+  return new Counting(runMetrics(metrics), abandonments);
+}
+
+type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
+
+/** Causes are words of ours; should a sealer make others up, they are one. */
+const causeForm = /^[a-z][a-z_]{0,39}$/;
+const MAX_CAUSES = 50;
+
+class Counting implements MetricsObserver {
+  readonly #metrics: RunMetrics;
+  readonly #abandonments: Abandonments | undefined;
+  readonly #causes = new Set<string>();
+
+  constructor(metrics: RunMetrics, abandonments: AbandonmentOptions | undefined) {
+    this.#metrics = metrics;
+    this.#abandonments =
+      abandonments && new Abandonments(abandonments, (client) => metrics.abandoned.inc({ client }));
+  }
+
+  close(): void {
+    this.#abandonments?.close();
+  }
+
+  run(event: RunEvent): void {
+    const metrics = this.#metrics;
+    switch (event.type) {
+      case "attempt_started":
+        metrics.started.inc({ cause: event.cause });
+        metrics.running.inc();
+        if (event.queuedMs !== undefined) metrics.queued.observe(event.queuedMs / 1000);
+        return;
+      case "step_started":
+        if (event.try > 1 && !event.undo) metrics.retries.inc({ handler: event.handler.name });
+        return;
+      case "step_ended":
+        return this.#stepEnded(event);
+      case "asked":
+        return this.#asked(event);
+      case "answered": {
+        const { kind, action } = event;
+        metrics.answered.inc({ kind, action });
+        metrics.waited.observe({ kind }, event.waitedMs / 1000);
+        return;
+      }
+      case "attempt_ended":
+        return this.#attemptEnded(event);
+      case "replayed":
+        metrics.replays.inc({ status: event.status });
+        return;
+      case "acted":
+        return this.#acted(event);
+    }
+  }
+
+  refused({ cause }: RefusedState): void {
+    const isKnown = this.#causes.has(cause);
+    const fits = isKnown || (causeForm.test(cause) && this.#causes.size < MAX_CAUSES);
+    if (fits && !isKnown) this.#causes.add(cause);
+    this.#metrics.refused.inc({ cause: fits ? cause : "other" });
+  }
+
+  #attemptEnded({ handler, outcome, durationMs, round }: EventOf<"attempt_ended">): void {
+    const { running, ended, executing } = this.#metrics;
+    running.dec();
+    ended.inc({ handler: handler.name, outcome });
+    executing.observe({ handler: handler.name }, durationMs / 1000);
+    const isEnd =
+      outcome === "completed" ||
+      outcome === "failed" ||
+      outcome === "cancelled" ||
+      outcome === "undone" ||
+      outcome === "parked";
+    if (isEnd) this.#runEnded(handler.name, outcome, round);
+  }
+
+  #runEnded(handler: string, outcome: string, round: number): void {
+    this.#metrics.runs.inc({ handler, outcome });
+    this.#metrics.rounds.observe(round + 1);
+  }
+
+  #stepEnded({ handler, outcome, durationMs, undo }: EventOf<"step_ended">): void {
+    const { steps, stepTime, undone, undoFailures } = this.#metrics;
+    const { name } = handler;
+    if (undo) {
+      undone.inc({ handler: name, outcome });
+      if (outcome !== "completed") undoFailures.inc({ handler: name });
+      return;
+    }
+    steps.inc({ handler: name, outcome });
+    stepTime.observe({ handler: name }, durationMs / 1000);
+  }
+
+  #asked(event: EventOf<"asked">): void {
+    const client = clientLabel(event.client);
+    for (const { kind } of event.asks) this.#metrics.asked.inc({ kind, client });
+    // A repeatable run has no record that could be looked up.
+    const { runId, until, asks } = event;
+    if (runId === undefined || event.effects === "repeatable") return;
+    // The event is of the attempt that asked; the questions open the next round.
+    const round = event.round + 1;
+    this.#abandonments?.watch({ runId, round, until, client, questions: asks.length });
+  }
+
+  #acted({ action, handler, round }: EventOf<"acted"> & RunFacts): void {
+    if (action === "cancelled" || action === "finished" || action === "parked") {
+      this.#runEnded(handler.name, action, round);
+    }
+  }
+}
