@@ -32,6 +32,8 @@ export interface RunSummary {
   readonly protocolVersion: string;
   readonly round: number;
   readonly version: string;
+  /** `repeatable`: there is no record of it, only what was told. Absent in what an earlier release kept. */
+  readonly effects?: "once" | "repeatable";
   /** Epoch milliseconds, all times. */
   readonly startedAt: number;
   readonly updatedAt: number;

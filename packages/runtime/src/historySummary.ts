@@ -53,7 +53,8 @@ function born(event: RunEvent): KeptHistory {
       protocolVersion: event.protocolVersion,
       round: event.round,
       version: event.version,
-      startedAt: event.at,
+      effects: event.effects,
+      startedAt: event.runStartedAt ?? event.at,
       updatedAt: event.at,
       waiting: undefined,
       attention: undefined,
@@ -74,7 +75,7 @@ function told(kept: KeptHistory, event: RunEvent): KeptHistory {
     told: kept.told + 1,
     summary: {
       ...summary,
-      startedAt: Math.min(summary.startedAt, event.at),
+      startedAt: Math.min(summary.startedAt, event.runStartedAt ?? event.at),
       updatedAt: Math.max(summary.updatedAt, event.at),
     },
   };

@@ -55,6 +55,7 @@ export {
   COUNTED,
   dateOf,
   entryOf,
+  listName,
   listsOf,
   MAX_ROWS,
   OPEN_SINCE,

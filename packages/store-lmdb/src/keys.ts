@@ -110,6 +110,40 @@ export function sharedExpiredRange(now: number): { readonly start: string; reado
 export const expiredNameOf = (indexed: string): string =>
   /^shared\/expiry\/\d+\/(.*)$/.exec(indexed)?.[1] ?? "";
 
+/** What is known of a run besides its events. */
+export const historyKey = (runId: string): string => `history/run/${runId}/kept`;
+export const historyEventKey = (runId: string, number: number): string =>
+  `history/run/${runId}/event/${String(number).padStart(8, "0")}`;
+/** The events of a run, in their order. */
+export function historyEventRange(runId: string): { readonly start: string; readonly end: string } {
+  return { start: `history/run/${runId}/event/`, end: `history/run/${runId}/event0` };
+}
+/** @param list words of A-Z a-z 0-9 _ - */
+export const historyListKey = (list: string, entry: string): string =>
+  `history/list/${list}/${entry}`;
+/** The last key of a list, and more: no entry is behind it. */
+export const historyListEnd = (list: string): string => `history/list/${list}0`;
+/** What stands in a list, of its key. */
+export const historyEntryOf = (key: string): string => key.slice(key.lastIndexOf("/") + 1);
+/** How many entries a list has. */
+export const historyCountKey = (list: string): string => `history/count/${list}`;
+export const instanceKey = (instance: string): string => `history/instance/${instance}`;
+export const instanceRange: { readonly start: string; readonly end: string } = {
+  start: "history/instance/",
+  end: "history/instance0",
+};
+export const auditKey = (at: number): string => `history/audit/${String(at).padStart(15, "0")}`;
+/** The audit log, oldest first, until before `before`. */
+export function auditRange(before: number | undefined): {
+  readonly start: string;
+  readonly end: string;
+} {
+  return {
+    start: "history/audit/",
+    end: before === undefined ? "history/audit0" : auditKey(Math.max(0, Math.ceil(before))),
+  };
+}
+
 export const noticeKey = (number: number): string =>
   `shared/notice/${String(number).padStart(16, "0")}`;
 /** The notices from `number` on. */

@@ -18,6 +18,7 @@ import {
   claimRound,
   createRun,
   endRound,
+  type HistoryStore,
   isOverdue,
   type Lease,
   leave,
@@ -36,7 +37,8 @@ import { Environment } from "./environment.ts";
 import { prepareDirectory } from "./fileSystem.ts";
 import { readWaiting } from "./indexes.ts";
 import { expiredRange, mismatchedRange, overdueRange, runIdOf, runningRange } from "./keys.ts";
-import { LmdbRecords } from "./lmdbRecords.ts";
+import { LmdbHistory } from "./lmdbHistory.ts";
+import { LmdbRecords, type RecordParts } from "./lmdbRecords.ts";
 import { type CheckedOptions, checkOptions, type LmdbStoreOptions } from "./options.ts";
 import { type ReadRun, RunTable } from "./runTable.ts";
 import { Watches } from "./watches.ts";
@@ -47,6 +49,8 @@ export interface LmdbStore extends RunStore {
   readonly directory: string;
   /** Records, logs and notices that all processes on this directory share; closed with the store. */
   readonly shared: SharedRecords;
+  /** What operators see of the runs, in the same directory. */
+  readonly history: HistoryStore;
   /** A secret of 32 bytes that all processes on this directory share and a restart finds again. */
   stateKey(): Promise<Uint8Array>;
 }
@@ -68,7 +72,9 @@ class EmbeddedStore implements LmdbStore {
   readonly leaseMs: number;
   readonly directory: string;
   readonly shared: SharedRecords;
+  readonly history: HistoryStore;
   readonly #records: LmdbRecords;
+  readonly #history: LmdbHistory;
   readonly #options: CheckedOptions;
   readonly #environment: Environment;
   readonly #runs: RunTable;
@@ -95,13 +101,16 @@ class EmbeddedStore implements LmdbStore {
       },
       isDead: (head: RunHead) => this.#isDead(head),
     };
-    this.#records = new LmdbRecords({
+    const parts: RecordParts = {
       environment,
       capacity: this.#capacity,
       clock,
       tracked: (call) => this.#tracked(call),
-    });
+    };
+    this.#records = new LmdbRecords(parts);
     this.shared = this.#records;
+    this.#history = new LmdbHistory(parts);
+    this.history = this.#history;
     this.#watches = new Watches(view, clock);
     watchesOf(environment).add(this.#watches);
   }
@@ -191,6 +200,7 @@ class EmbeddedStore implements LmdbStore {
     );
     this.#announce(removed);
     await this.#records.removeExpired(limit);
+    await this.#history.removeExpired(limit);
     return removed.length;
   };
 

@@ -1,10 +1,10 @@
 /**
- * The embedded store keeps the promises of every run store, and of shared records.
+ * The embedded store keeps the promises of every run store, of shared records and of history.
  */
 import assert from "node:assert/strict";
-import { sharedSuite, storeSuite } from "@reprise/testing";
+import { historySuite, sharedSuite, storeSuite } from "@reprise/testing";
 import { describe, test } from "vitest";
-import { freshDirectory, sharedHarness, suiteHarness } from "./support/stores.ts";
+import { freshDirectory, historyHarness, sharedHarness, suiteHarness } from "./support/stores.ts";
 
 describe("the store conformance suite on lmdb", () => {
   test.each(storeSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
@@ -19,5 +19,11 @@ describe("the suite of shared records on lmdb", () => {
     const { harness, pendingTimers } = sharedHarness(freshDirectory());
     await one.run(harness);
     assert.equal(pendingTimers(), 0, "a timer was left behind");
+  });
+});
+
+describe("the history suite on lmdb", () => {
+  test.each(historySuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
+    await one.run(historyHarness(freshDirectory()));
   });
 });

@@ -8,6 +8,8 @@
  * N2 A keyed run has the bucket of its idempotency scope, with which its id starts.
  * N3 The layout's number stands in every name: a release with another layout finds nothing instead of misreading it.
  * N4 A shared record or log has a tag of its own: none of its changes touches anything else.
+ * N5 What history keeps of a run and the lists that it is in share one of 8 buckets of its own: they change in one script, and a page
+ *    merges 8 lists.
  */
 import { createHash } from "node:crypto";
 import { type SharedKey, sharedName } from "@reprise/runtime";
@@ -16,6 +18,9 @@ import { type SharedKey, sharedName } from "@reprise/runtime";
 const LAYOUT_FORMAT: number = 1;
 /** Enough to spread over any Cluster, few enough to look at all of them every few seconds. */
 export const BUCKETS: number = 256;
+
+/** Of history: enough to spread over a Cluster, few enough to merge a page of all of them. */
+export const HISTORY_BUCKETS: number = 8;
 
 /** Runs whose keys are remembered. */
 const REMEMBERED = 4_096;
@@ -112,6 +117,32 @@ export class Keys {
   ofShared(key: SharedKey): SharedKeys {
     const tag = `reprise${LAYOUT_FORMAT}:{${this.#namespace}:shared:${sharedName(key)}}:`;
     return { record: `${tag}record`, log: `${tag}log`, items: `${tag}items` };
+  }
+
+  /** The bucket of a run's history. */
+  historyBucketOf(runId: string): number {
+    return bucketOf(runId) % HISTORY_BUCKETS;
+  }
+
+  /** What is known of a run, and its events. */
+  historyOf(runId: string): { readonly kept: string; readonly events: string } {
+    const tag = this.#historyTag(this.historyBucketOf(runId));
+    return { kept: `${tag}kept:${runId}`, events: `${tag}events:${runId}` };
+  }
+
+  /** A list of runs. @param list words of A-Z a-z 0-9 _ - */
+  historyList(bucket: number, list: string): string {
+    return `${this.#historyTag(bucket)}list:${list}`;
+  }
+
+  /** What operators see besides runs. */
+  get operators(): { readonly instances: string; readonly seen: string; readonly audit: string } {
+    const tag = `reprise${LAYOUT_FORMAT}:{${this.#namespace}:operators}:`;
+    return { instances: `${tag}instances`, seen: `${tag}seen`, audit: `${tag}audit` };
+  }
+
+  #historyTag(bucket: number): string {
+    return `reprise${LAYOUT_FORMAT}:{${this.#namespace}:history:${bucket}}:`;
   }
 
   #tag(bucket: number): string {

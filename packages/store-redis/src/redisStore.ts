@@ -18,6 +18,7 @@ import {
   claimQueued,
   claimRound,
   endRound,
+  type HistoryStore,
   type RunStore,
   release,
   renew,
@@ -37,6 +38,7 @@ import { Listing } from "./listing.ts";
 import { Notices } from "./notices.ts";
 import { type CheckedStoreOptions, checkStoreOptions, type RedisStoreOptions } from "./options.ts";
 import { asStoreError } from "./redisErrors.ts";
+import { type HistoryParts, RedisHistory } from "./redisHistory.ts";
 import { RedisRecords } from "./redisRecords.ts";
 import { watchAttempt } from "./runScripts.ts";
 import { RunWriter } from "./runWriter.ts";
@@ -51,6 +53,8 @@ export interface RedisStore extends RunStore {
   readonly instance: string;
   /** Records, logs and notices that all processes of the namespace share; closed with the store. */
   readonly shared: SharedRecords;
+  /** What operators see of the runs of the namespace. */
+  readonly history: HistoryStore;
 }
 
 /**
@@ -75,6 +79,7 @@ class NetworkStore implements RedisStore {
   readonly leaseMs: number;
   readonly instance: string = randomBytes(9).toString("base64url");
   readonly shared: SharedRecords;
+  readonly history: HistoryStore;
   readonly #options: CheckedStoreOptions;
   readonly #keys: Keys;
   readonly #time: ServerTime;
@@ -123,11 +128,12 @@ class NetworkStore implements RedisStore {
     this.#attempts = new AttemptWrites(parts);
     this.#subscriber = subscriber;
     this.#notices = new Notices(subscriber, keys.notices, clock);
+    const tracked: HistoryParts["tracked"] = (call) => this.#tracked(call);
     this.shared = new RedisRecords({
-      ...{ client, keys, time, text, capacity },
+      ...{ client, keys, time, text, capacity, tracked },
       notices: this.#notices,
-      tracked: (call) => this.#tracked(call),
     });
+    this.history = new RedisHistory({ client, keys, time, text, tracked });
     this.#listing = new Listing({
       client,
       keys,

@@ -94,6 +94,7 @@ async function fullScenario(store: RedisStore, other: RedisStore): Promise<void>
   assert.equal((await other.claimQueued(work)).tag, "CLAIMED");
   await store.createRun(createRun("asks", { end: asks }));
   await useShared(store);
+  await useHistory(store);
   await checkKeys("in the end");
 }
 
@@ -106,6 +107,31 @@ async function useShared({ shared }: RedisStore): Promise<void> {
   const made = await shared.put(gone, 1, undefined, until);
   assert.equal(await shared.remove(gone, made ?? ""), true);
   await shared.append({ kind: "stream", id: "a" }, ["a"], { expiresAt: until, keep: 1 });
+}
+
+/** A run that waits, an instance and an action. */
+async function useHistory({ history }: RedisStore): Promise<void> {
+  const at = Date.now();
+  const facts = {
+    runId: "asks",
+    method: "tools/call",
+    handler: { kind: "tool", name: "refund" },
+    effects: "once",
+    principal: "alice",
+    client: undefined,
+    protocolVersion: "2026-07-28",
+    round: 0,
+    epoch: 1,
+    version: "1",
+    instance: "front",
+    at,
+  } as const;
+  await history.record([{ ...facts, type: "asked", asks: [], until: at + 60_000 }]);
+  await history.beat({
+    ...{ instance: "front", role: "front", version: "1", host: "h", pid: 1 },
+    ...{ startedAt: at, seenAt: at, running: 0, draining: false },
+  });
+  await history.audit({ at, actor: "ann", action: "cancel", target: "asks", outcome: "done" });
 }
 
 async function checkKeys(when: string): Promise<void> {
@@ -131,7 +157,9 @@ describe("in Redis", () => {
     const kinds = new Set(
       (await connection.client.keys("*")).map((key) => /\}:([^:]+)/.exec(key)?.[1]),
     );
-    const expected = ["run", "journal", "waiters", "idempotency", "due", "record", "log", "items"];
+    const ofRuns = ["run", "journal", "waiters", "idempotency", "due"];
+    const ofHistory = ["kept", "events", "list", "instances", "seen", "audit"];
+    const expected = [...ofRuns, "record", "log", "items", ...ofHistory];
     for (const kind of expected) assert.ok(kinds.has(kind), `the scenario left no ${kind}`);
   });
 

@@ -1,12 +1,12 @@
 /**
- * The Redis store keeps the promises of every run store, and of shared records, on one server.
+ * The Redis store keeps the promises of every run store, of shared records and of history, on one server.
  */
 import assert from "node:assert/strict";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
-import { sharedSuite, storeSuite } from "@reprise/testing";
+import { historySuite, sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
-import { sharedHarness, suiteHarness } from "./support/stores.ts";
+import { historyHarness, sharedHarness, suiteHarness } from "./support/stores.ts";
 
 let server: RedisServer;
 let connection: RedisConnection;
@@ -34,5 +34,11 @@ describe("the suite of shared records on Redis", () => {
     const { harness, pendingTimers } = sharedHarness(connection);
     await one.run(harness);
     assert.equal(pendingTimers(), 0, "a timer was left behind");
+  });
+});
+
+describe("the history suite on Redis", () => {
+  test.each(historySuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
+    await one.run(historyHarness(connection));
   });
 });

@@ -3,6 +3,7 @@ export type { Harness, HarnessOptions } from "./harness/harness.ts";
 export { harness } from "./harness/harness.ts";
 export type { JournalFit } from "./harness/replayRecord.ts";
 export type { Question, Reply } from "./harness/reply.ts";
+export { costlyQueries, fillHistory } from "./historySuite/filled.ts";
 export type { HistoryCase, HistoryHarness } from "./historySuite/fixtures.ts";
 export { historySuite } from "./historySuite.ts";
 export type { ManualClock } from "./manualClock.ts";

@@ -12,7 +12,12 @@ import {
   type ProcessLiveness,
   type StoreClock,
 } from "@reprise/store-lmdb";
-import { createManualClock, type SharedHarness, type StoreHarness } from "@reprise/testing";
+import {
+  createManualClock,
+  type HistoryHarness,
+  type SharedHarness,
+  type StoreHarness,
+} from "@reprise/testing";
 import { afterEach } from "vitest";
 
 const directories: string[] = [];
@@ -112,5 +117,15 @@ export function sharedHarness(directory: string): {
   return {
     pendingTimers,
     harness: { open: () => openStore({ directory, clock }), now: clock.wallNow, advance },
+  };
+}
+
+/** The harness of the history suite on one directory, with played time. */
+export function historyHarness(directory: string): HistoryHarness {
+  const { clock, advance } = playedClock();
+  return {
+    open: async () => (await openStore({ directory, clock })).history,
+    now: clock.wallNow,
+    advance,
   };
 }

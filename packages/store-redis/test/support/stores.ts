@@ -8,7 +8,12 @@ import {
   type RedisStore,
   type RedisStoreOptions,
 } from "@reprise/store-redis";
-import { createManualClock, type SharedHarness, type StoreHarness } from "@reprise/testing";
+import {
+  createManualClock,
+  type HistoryHarness,
+  type SharedHarness,
+  type StoreHarness,
+} from "@reprise/testing";
 import { afterEach } from "vitest";
 
 const stores: RedisStore[] = [];
@@ -79,5 +84,20 @@ export function sharedHarness(
   return {
     pendingTimers,
     harness: { open: () => openStore({ connection, namespace, clock, ...options }), now, advance },
+  };
+}
+
+/** The harness of the history suite, made in the same way. */
+export function historyHarness(
+  connection: RedisConnection,
+  options: Pick<RedisStoreOptions, "recordEncryptionKey"> = {},
+): HistoryHarness {
+  const { now, advance, setTimer } = createManualClock();
+  const namespace = freshNamespace();
+  const clock = { playedNow: now, monotonicNow: now, setTimer };
+  return {
+    open: async () => (await openStore({ connection, namespace, clock, ...options })).history,
+    now,
+    advance,
   };
 }

@@ -52,6 +52,7 @@ export const listCases: readonly HistoryCase[] = [
         protocolVersion: "2026-07-28",
         round: 0,
         version: "1",
+        effects: "once",
         startedAt: at,
         updatedAt: at,
         waiting: {
