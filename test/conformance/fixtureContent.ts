@@ -20,6 +20,11 @@ export const prompts: readonly PromptDefinition[] = [
     handler: () => "A simple prompt.",
   }),
   prompt({
+    name: "test_prompt_comes_and_goes",
+    description: "Is switched off and on",
+    handler: () => "Here.",
+  }),
+  prompt({
     name: "test_prompt_with_arguments",
     description: "Shows its two arguments",
     input: z.object({ arg1: z.string(), arg2: z.string() }),

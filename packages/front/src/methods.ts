@@ -2,8 +2,8 @@
  * Which methods a server serves, and who answers each.
  *
  * Built once, from the catalog: a method is served exactly where its capability is declared, so a server without
- * prompts answers prompts/list with METHOD_NOT_FOUND. Prompts and resources are fixed at start and declare no
- * `listChanged`; tools can be switched off and on, all of them too.
+ * prompts answers prompts/list with METHOD_NOT_FOUND. Resources are fixed at start and declare no `listChanged`; tools and
+ * prompts can be switched off and on, all of them too.
  */
 import { isRepriseError } from "@reprise/errors";
 import {
@@ -95,7 +95,7 @@ export function servedMethods(
     serveList("tools/list", "tools", () => catalog.tools);
     serveRuns("tools/call");
   }
-  if (catalog.prompts.length > 0) {
+  if (catalog.hasPrompts) {
     serveList("prompts/list", "prompts", () => catalog.prompts);
     serveRuns("prompts/get");
   }
@@ -130,7 +130,7 @@ function discoverResult(catalog: Catalog): JsonObject {
     supportedVersions: [...supportedVersions],
     capabilities: {
       ...(catalog.hasTools ? { tools: { listChanged: true } } : {}),
-      ...(catalog.prompts.length > 0 ? { prompts: {} } : {}),
+      ...(catalog.hasPrompts ? { prompts: { listChanged: true } } : {}),
       ...(servesResources(catalog) ? { resources: { subscribe: true } } : {}),
       ...(catalog.hasCompletions ? { completions: {} } : {}),
       logging: {},

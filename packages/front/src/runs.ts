@@ -54,7 +54,10 @@ export function run(
   exchange: Exchange,
   settings: RunSettings,
 ): void {
-  const target = findTarget(method, request.params, settings.runtime.catalog, headers);
+  const { catalog, wholeCatalog } = settings.runtime;
+  // What goes on has begun before it was switched off; a state that is none is refused by the runtime.
+  const served = request.params["requestState"] === undefined ? catalog : wholeCatalog;
+  const target = findTarget(method, request.params, served, headers);
   const { handler } = target;
   if (handler.scopes.length > 0) settings.scopes?.check(caller, handler.scopes, exchange);
   if (handler.headerParams.length > 0) {

@@ -1,6 +1,7 @@
 /** subscriptions/listen on two fronts over one store: what clients of 2026-07-28 hear of, and how their streams end. */
 import { once } from "node:events";
 import { connect } from "node:net";
+import { metaKeys } from "@reprise/protocol";
 import { defineServer, prompt, type ServerDefinition, tool } from "@reprise/runtime";
 import { describe, expect, test } from "vitest";
 import { cluster } from "./legacy/support/instances.ts";
@@ -43,6 +44,7 @@ describe("a subscription", () => {
     });
     expect(honoured).toEqual({
       toolsListChanged: true,
+      promptsListChanged: true,
       resourceSubscriptions: ["test://one", "test://item/7"],
     });
   });
@@ -55,6 +57,31 @@ describe("a subscription", () => {
     expect(await stream.message()).toEqual(toolsChanged("s-1"));
     await heardAt(all, b, () => b.runtime.tools.enable("greet"));
     expect(await stream.message()).toEqual(toolsChanged("s-1"));
+  });
+
+  test("hears of a prompt that any instance switches, which is then neither listed nor got nor completed", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a, b] = all.instances;
+    const filter = { promptsListChanged: true };
+    const { stream } = await listening(b.url, filter, { id: "s-2" });
+    const changed = {
+      jsonrpc: "2.0",
+      method: "notifications/prompts/list_changed",
+      params: { _meta: { [subscriptionId]: "s-2" } },
+    };
+    await heardAt(all, b, () => a.runtime.prompts.disable("hello"));
+    expect(await stream.message()).toEqual(changed);
+    expect((await send(b.url, "prompts/list")).json.result).toMatchObject({ prompts: [] });
+    const got = await send(b.url, "prompts/get", { name: "hello", arguments: {} });
+    expect(got.json.error).toMatchObject({ code: -32602 });
+    const ref = { type: "ref/prompt", name: "hello" };
+    const argument = { name: "who", value: "" };
+    const completed = await send(b.url, "completion/complete", { ref, argument });
+    expect(completed.json.error).toMatchObject({ code: -32602 });
+    await heardAt(all, b, () => b.runtime.prompts.enable("hello"));
+    expect(await stream.message()).toEqual(changed);
+    const list = (await send(a.url, "prompts/list")).json.result;
+    expect(list).toMatchObject({ prompts: [{ name: "hello" }] });
   });
 
   test("hears of a tool that was switched off and on again before it was told", async () => {
@@ -214,16 +241,21 @@ describe("what a server declares", () => {
     expect(await capabilities(watchedServer().server)).toMatchObject({
       capabilities: {
         tools: { listChanged: true },
-        prompts: {},
+        prompts: { listChanged: true },
         resources: { subscribe: true },
       },
       listens: 200,
     });
   });
 
-  test("is nothing to listen to where there are only prompts, and the method is not served", async () => {
+  test("is something to listen to where there are only prompts", async () => {
     const found = await capabilities(defineServer({ name: "prompts", prompts: [hello] }));
-    expect(found).toMatchObject({ capabilities: { prompts: {} }, listens: 404 });
+    expect(found).toMatchObject({ capabilities: { prompts: { listChanged: true } }, listens: 200 });
+  });
+
+  test("is nothing to listen to where there is nothing, and the method is not served", async () => {
+    const found = await capabilities(defineServer({ name: "nothing" }));
+    expect(found).toMatchObject({ capabilities: { logging: {} }, listens: 404 });
   });
 
   test("stays when all tools are switched off", async () => {
@@ -236,6 +268,24 @@ describe("what a server declares", () => {
     const call = await send(a.url, "tools/call", { name: "greet" });
     expect(call.json.error).toMatchObject({ code: -32602 });
   });
+});
+
+test("a dialogue that has begun goes on when its tool was switched off, while a new one is refused", async () => {
+  const { server, events } = watchedServer();
+  const [a, b] = (await cluster(server)).instances;
+  const call = { name: "delete_folder", arguments: { path: "build/" } };
+  const answers = { meta: { [metaKeys.clientCapabilities]: { elicitation: { form: {} } } } };
+  const asked = (await send(a.url, "tools/call", call, answers)).json.result;
+  await b.runtime.tools.disable("delete_folder");
+  const inputResponses = { confirm: { action: "accept", content: { confirm: true } } };
+  const { requestState } = asked ?? {};
+  const retry = { ...call, requestState, inputResponses };
+  const answered = await send(b.url, "tools/call", retry, answers);
+  expect(answered.json.result).toMatchObject({ content: [{ text: "Deleted." }] });
+  expect(events.filter((event) => event === "deleted")).toHaveLength(1);
+  expect((await send(b.url, "tools/call", call)).json.error).toMatchObject({ code: -32602 });
+  const forged = { ...call, requestState: "forged", inputResponses };
+  expect((await send(b.url, "tools/call", forged)).json.error).toMatchObject({ code: -32602 });
 });
 
 describe("pages of a list that changes", () => {

@@ -197,7 +197,7 @@ describe("prompts and resources", () => {
 });
 
 describe("server/discover", () => {
-  test("declares what is served and nothing of change notifications", async () => {
+  test("declares what is served", async () => {
     const runtime = fakeRuntime({
       prompts: [{ name: "p" }],
       resourceTemplates: [{ name: "r://{x}" }],
@@ -209,7 +209,7 @@ describe("server/discover", () => {
       supportedVersions: ["2026-07-28"],
       capabilities: {
         tools: { listChanged: true },
-        prompts: {},
+        prompts: { listChanged: true },
         resources: { subscribe: true },
         completions: {},
         logging: {},

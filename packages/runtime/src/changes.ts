@@ -1,5 +1,5 @@
 /**
- * What instances tell each other at once: that tools were switched, a resource changed, a page is done.
+ * What instances tell each other at once: that tools or prompts were switched, a resource changed, a page is done.
  *
  * Called by the engine's parts that change something (`hint`, `resourceUpdated`) and by those that act on it (`onChange`, fronts among them).
  *
@@ -15,6 +15,8 @@ import type { SharedRecords } from "./sharedRecords.ts";
 export type Change =
   /** A tool was enabled or disabled: the catalog's list is another one. */
   | { readonly kind: "toolsChanged" }
+  /** The same of a prompt. */
+  | { readonly kind: "promptsChanged" }
   /** The contents of a resource are no longer what they were. */
   | { readonly kind: "resourceUpdated"; readonly uri: string }
   /** The page of a URL ask is done. */
@@ -121,7 +123,7 @@ function changeOf(notice: string): Change | undefined {
   }
   if (!isJsonObject(read)) return undefined;
   const { kind, uri, id } = read;
-  if (kind === "toolsChanged") return { kind };
+  if (kind === "toolsChanged" || kind === "promptsChanged") return { kind };
   if (kind === "resourceUpdated" && typeof uri === "string") return { kind, uri };
   if (kind === "elicitationCompleted" && typeof id === "string") return { kind, id };
   return undefined;

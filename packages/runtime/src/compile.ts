@@ -106,6 +106,7 @@ export function compileServer(definition: ServerDefinition): CompiledServer {
     },
     hasCompletions: completions.size > 0,
     hasTools: tools.length > 0,
+    hasPrompts: prompts.length > 0,
     queues: distinct(handlers.map(({ queue }) => queue)),
     scopes: distinct(handlers.flatMap(({ scopes }) => scopes)),
   };

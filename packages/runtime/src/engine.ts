@@ -41,7 +41,7 @@ import type { SharedRecords } from "./sharedRecords.ts";
 import { type RepeatableState, type StateSealer, StateTokens } from "./stateTokens.ts";
 import { guardUnhandledSuspensions } from "./suspension.ts";
 import { Sweeper } from "./sweep.ts";
-import { ToolSwitches } from "./toolSwitches.ts";
+import { Switches } from "./switches.ts";
 import { executeCall, executeQueued } from "./work.ts";
 
 /**
@@ -64,7 +64,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const changes = new Changes(shared, clock, log);
   const isAlone = options.shared === undefined;
   const parts = { catalog, shared, changes, clock, log, audience, isAlone };
-  const switches = new ToolSwitches(parts);
+  const switches = new Switches(parts);
   const deps: EngineDeps = {
     catalog,
     store,
@@ -119,7 +119,7 @@ function reporterFor(
 interface Beside {
   readonly shared: SharedRecords;
   readonly changes: Changes;
-  readonly switches: ToolSwitches;
+  readonly switches: Switches;
 }
 
 class Engine implements Runtime, Executor {
@@ -129,6 +129,8 @@ class Engine implements Runtime, Executor {
   readonly audience: string;
   readonly elicitations: Runtime["elicitations"];
   readonly tools: Runtime["tools"];
+  readonly prompts: Runtime["prompts"];
+  readonly wholeCatalog: Runtime["wholeCatalog"];
   readonly ready: Promise<void>;
   readonly #beside: Beside;
   #detach: () => void = () => undefined;
@@ -151,7 +153,9 @@ class Engine implements Runtime, Executor {
   ) {
     const { shared, switches } = beside;
     this.catalog = switches.catalog;
-    this.tools = switches;
+    this.wholeCatalog = deps.catalog;
+    this.tools = switches.tools;
+    this.prompts = switches.prompts;
     this.elicitations = deps.elicitations;
     this.ready = switches.start();
     this.#beside = beside;
@@ -214,9 +218,9 @@ class Engine implements Runtime, Executor {
   onChange(listener: (change: Change) => void): () => void {
     const { changes, switches } = this.#beside;
     // Not by the notice: whoever lists the tools then must see the new list.
-    const stopSwitched = switches.onChange(() => listener({ kind: "toolsChanged" }));
+    const stopSwitched = switches.onChange(listener);
     const stopTold = changes.onChange((change) => {
-      if (change.kind !== "toolsChanged") listener(change);
+      if (change.kind !== "toolsChanged" && change.kind !== "promptsChanged") listener(change);
     });
     return () => {
       stopSwitched();

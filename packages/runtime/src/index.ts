@@ -197,7 +197,7 @@ export type {
   TransitionReply,
 } from "./storePort.ts";
 export { isSuspension } from "./suspension.ts";
-export type { ToolSwitch } from "./toolSwitches.ts";
+export type { Switch } from "./switches.ts";
 export { cancel } from "./transitions/cancel.ts";
 export { claimKnown, claimRound } from "./transitions/claim.ts";
 export { createRun } from "./transitions/create.ts";

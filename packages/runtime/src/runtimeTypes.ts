@@ -81,6 +81,8 @@ export interface Catalog {
   readonly hasCompletions: boolean;
   /** Whether the definition has tools, be they switched off or not. */
   readonly hasTools: boolean;
+  /** The same of prompts. */
+  readonly hasPrompts: boolean;
   /** Of all handlers, those of tools that are switched off included: their runs go on. */
   readonly queues: readonly string[];
   /** Every scope that a handler needs, those of tools that are switched off included: they may be on tomorrow. Sorted. */
@@ -193,9 +195,11 @@ export type CancelOutcome =
 
 /** A running runtime. */
 export interface Runtime extends ServerControls {
-  /** What is served now: without tools that are switched off. Its list of tools is the same array until it changes. */
+  /** What is served now: without what is switched off. Its lists of tools and prompts are the same arrays until they change. */
   readonly catalog: Catalog;
-  /** Resolves once this instance knows which tools are switched off, or that the store can't tell. Never rejects. */
+  /** The whole definition, also what is switched off: for requests that go on with a run that has begun. */
+  readonly wholeCatalog: Catalog;
+  /** Resolves once this instance knows what is switched off, or that the store can't tell. Never rejects. */
   readonly ready: Promise<void>;
   /**
    * Calls `listener` for what fronts tell their clients of: other tools are on, a resource was updated, a page was completed;

@@ -1,5 +1,5 @@
 /**
- * What the author's code may do with a server while it is served: finish URL asks, switch tools, tell that a resource changed.
+ * What the author's code may do with a server while it is served: finish URL asks, switch tools and prompts, tell that a resource changed.
  *
  * `defineServer` puts it on what it returns, so that a web page beside the handlers reaches it; each runtime in this process
  * that serves the definition is attached to it from its start to its close.
@@ -8,14 +8,15 @@
  * S2 A definition that nobody serves in this process has nobody to say it to: TypeError.
  */
 import { isRepriseError } from "@reprise/errors";
-import type { ServerDefinition, ToolDefinition } from "./definition.ts";
+import type { PromptDefinition, ServerDefinition, ToolDefinition } from "./definition.ts";
 import type { ElicitationCompleter } from "./elicitations.ts";
-import type { ToolSwitch } from "./toolSwitches.ts";
+import type { Switch } from "./switches.ts";
 
 /** What a runtime offers to the author's code. */
 export interface ServerControls {
   readonly elicitations: ElicitationCompleter;
-  readonly tools: ToolSwitch;
+  readonly tools: Switch;
+  readonly prompts: Switch;
   /**
    * Tells all clients that follow the resource, on all instances, that its contents changed.
    * @throws RangeError for a URI above 4 KB; RepriseError STORE_UNAVAILABLE
@@ -24,9 +25,11 @@ export interface ServerControls {
 }
 
 /** A server as `defineServer` gives it: the definition, and what can be done while it is served. */
-export interface Server extends ServerDefinition, Omit<ServerControls, "tools"> {
+export interface Server extends ServerDefinition, Omit<ServerControls, "tools" | "prompts"> {
   /** The tools, and their switches. */
-  readonly tools: readonly ToolDefinition[] & ToolSwitch;
+  readonly tools: readonly ToolDefinition[] & Switch;
+  /** The prompts, and their switches. */
+  readonly prompts: readonly PromptDefinition[] & Switch;
 }
 
 const attached = new WeakMap<object, Set<ServerControls>>();
@@ -41,8 +44,8 @@ export function attach(server: ServerDefinition, controls: ServerControls): () =
 }
 
 /** A copy, so that nothing of the author's is changed; what is no list is left for the compilation to refuse. */
-function listOf({ tools = [] }: ServerDefinition): ToolDefinition[] {
-  return Array.isArray(tools) ? [...tools] : (tools as ToolDefinition[]);
+function listOf<T>(list: readonly T[] = []): T[] {
+  return Array.isArray(list) ? [...list] : (list as T[]);
 }
 
 /** The definition with its controls. */
@@ -57,9 +60,13 @@ export function controlled(definition: ServerDefinition): Server {
   };
   const server: Server = {
     ...definition,
-    tools: Object.assign(listOf(definition), {
+    tools: Object.assign(listOf(definition.tools), {
       enable: (name: string) => each(({ tools }) => tools.enable(name)),
       disable: (name: string) => each(({ tools }) => tools.disable(name)),
+    }),
+    prompts: Object.assign(listOf(definition.prompts), {
+      enable: (name: string) => each(({ prompts }) => prompts.enable(name)),
+      disable: (name: string) => each(({ prompts }) => prompts.disable(name)),
     }),
     elicitations: {
       async complete(id, completion) {

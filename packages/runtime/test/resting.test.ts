@@ -286,3 +286,24 @@ describe("a handler that waits", () => {
     expect(text(reply)).toBe("done");
   });
 });
+
+test("a repeatable handler that is kept and whose question can't be sealed is given up at once", async () => {
+  let ended = "";
+  const greedy = tool({
+    name: "t",
+    description: "d",
+    effects: "repeatable",
+    async handler(_args, ctx) {
+      await ctx.read("much", () => "x".repeat(100_000));
+      try {
+        return String(await ctx.confirm("Sure?"));
+      } finally {
+        ended = ctx.signal.aborted ? "given up" : "went on";
+      }
+    },
+  });
+  const h = startHarness({ tools: [greedy] });
+  expect(code(await h.call("t", keeps))).toBe("STATE_TOO_LARGE");
+  await settled();
+  expect(ended).toBe("given up");
+});

@@ -7,6 +7,7 @@ import {
   createProcessRecords,
   createRuntime,
   defineServer,
+  prompt,
   type Runtime,
   type SharedRecords,
   tool,
@@ -22,7 +23,10 @@ const sealer = createStateSealer({ keys: ephemeralKeys() });
 function instances(shared?: SharedRecords) {
   const clock = createManualClock();
   const records = shared ?? createProcessRecords(clock.now);
-  const server = defineServer({ name: "s", tools: [named("one"), named("two")] });
+  const hello = prompt({ name: "hello", description: "d", handler: () => "hello" });
+  const server = defineServer({
+    ...{ name: "s", tools: [named("one"), named("two")], prompts: [hello] },
+  });
   const start = (over: { readonly shared?: SharedRecords } = {}): Runtime => {
     const runtime = createRuntime({
       server,
@@ -150,6 +154,87 @@ describe("a tool that is switched off", () => {
     clock.advance(1_000);
     await settled();
     expect(listed(one)).toEqual(["two"]);
+  });
+});
+
+describe("looks that cross", () => {
+  /** Records whose next look's reply is held back after it was read. */
+  function slowLook(records: SharedRecords) {
+    const held = deferred();
+    const read = deferred();
+    let isNext = true;
+    const shared: SharedRecords = {
+      ...deaf(records),
+      async get(key) {
+        const found = await records.get(key);
+        if (!isNext || !key.id.startsWith("tools")) return found;
+        isNext = false;
+        read.resolve();
+        await held.promise;
+        return found;
+      },
+    };
+    return { shared, held, read };
+  }
+
+  test("take nothing back that this instance switched meanwhile", async () => {
+    const { records, start } = instances();
+    const { shared, held, read } = slowLook(records);
+    const one = start({ shared });
+    await read.promise;
+    await one.tools.disable("one");
+    expect(listed(one)).toEqual(["two"]);
+    held.resolve();
+    await settled();
+    expect(listed(one)).toEqual(["two"]);
+  });
+
+  test("leave in force what the one found that began last", async () => {
+    const { records, start } = instances();
+    const other = start();
+    await other.ready;
+    const { shared, held, read } = slowLook(records);
+    const heard: ((notice: string) => void)[] = [];
+    const listen: SharedRecords["listen"] = async (_channel, listener) => {
+      heard.push(listener);
+      return () => undefined;
+    };
+    const one = start({ shared: { ...shared, listen } });
+    await read.promise;
+    await other.tools.disable("one");
+    for (const listener of heard) listener('{"kind":"toolsChanged"}');
+    await settled();
+    expect(listed(one)).toEqual(["two"]);
+    held.resolve();
+    await settled();
+    expect(listed(one)).toEqual(["two"]);
+  });
+});
+
+describe("a prompt that is switched off", () => {
+  test("is neither listed nor found on any instance, while the whole definition keeps it", async () => {
+    const { server, start } = instances();
+    const [one, other] = [start(), start()];
+    const told: Change[] = [];
+    other.onChange((change) => told.push(change));
+    await server.prompts.disable("hello");
+    await settled();
+    for (const { catalog, wholeCatalog } of [one, other]) {
+      expect([catalog.prompts, catalog.findPrompt("hello")]).toEqual([[], undefined]);
+      expect(catalog.hasPrompts).toBe(true);
+      expect(wholeCatalog.findPrompt("hello")).toBeDefined();
+      expect(catalog.tools).toHaveLength(2);
+    }
+    await one.prompts.enable("hello");
+    await settled();
+    expect(other.catalog.prompts.map(({ handler }) => handler.name)).toEqual(["hello"]);
+    expect(told).toEqual([{ kind: "promptsChanged" }, { kind: "promptsChanged" }]);
+  });
+
+  test("must be one of the definition's prompts: a tool's name is none", async () => {
+    const { server, start } = instances();
+    start();
+    await expect(server.prompts.disable("one")).rejects.toBeInstanceOf(RangeError);
   });
 });
 

@@ -87,7 +87,7 @@ export function serveRevision(revision: LegacyRevision, ports: MethodPorts): Ser
     serveList("tools/list", "tools", "tool", () => catalog.tools);
     runs.add("tools/call");
   }
-  if (catalog.prompts.length > 0) {
+  if (catalog.hasPrompts) {
     serveList("prompts/list", "prompts", "prompt", () => catalog.prompts);
     runs.add("prompts/get");
   }
@@ -134,11 +134,11 @@ function serveSubscriptions(
   });
 }
 
-/** Only what is delivered is declared: prompts and resources are fixed at start, tools can be turned on and off. */
+/** Only what is delivered is declared: resources are fixed at start, tools and prompts can be turned on and off. */
 function capabilitiesOf(catalog: Catalog): JsonObject {
   return {
     ...(catalog.hasTools ? { tools: { listChanged: true } } : {}),
-    ...(catalog.prompts.length > 0 ? { prompts: {} } : {}),
+    ...(catalog.hasPrompts ? { prompts: { listChanged: true } } : {}),
     ...(servesResources(catalog) ? { resources: { subscribe: true } } : {}),
     ...(catalog.hasCompletions ? { completions: {} } : {}),
     logging: {},

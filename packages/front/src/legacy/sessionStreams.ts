@@ -20,9 +20,10 @@ import type { LegacySession } from "./sessionToken.ts";
 /** How often a stream that is gone is taken out of its session's record, until that was done. */
 const freeAgainMs = 1_000;
 
-/** What is told: another list of tools, or a resource's new contents. */
+/** What is told: another list of tools or prompts, or a resource's new contents. */
 export type ServerChange =
   | { readonly kind: "toolsChanged" }
+  | { readonly kind: "promptsChanged" }
   | { readonly kind: "resourceUpdated"; readonly uri: string };
 
 /** The session streams of this front. */
@@ -182,5 +183,6 @@ function messageOf(
   { subscriptions = [] }: SessionRecord,
 ): string | undefined {
   if (change.kind === "toolsChanged") return listChangedNotification("tools");
+  if (change.kind === "promptsChanged") return listChangedNotification("prompts");
   return subscriptions.includes(change.uri) ? resourceUpdatedNotification(change.uri) : undefined;
 }

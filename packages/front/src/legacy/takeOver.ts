@@ -5,6 +5,7 @@
  *    front both have it then.
  * O2 The run is joined or executed again under the same id, never begun beside itself: that is the runtime's promise.
  * O3 A take-over that fails half way leaves a call that the next one takes; one that can't go on ends with the error.
+ *    A tool that was switched off meanwhile goes on: its run has begun.
  * O4 What the client was sent already is not sent again: the log says what that was, as far as it is kept.
  */
 import { isRepriseError, type RepriseError } from "@reprise/errors";
@@ -119,7 +120,7 @@ async function callOf(
   ports: CallPorts,
 ): Promise<LegacyCall> {
   const { requestId, method, params, runId } = record;
-  const { handler, target, rawArgs } = findTarget(method, params, ports.runtime.catalog);
+  const { handler, target, rawArgs } = findTarget(method, params, ports.runtime.wholeCatalog);
   const { logLevel } = await new SessionRecords(ports.shared).read(session);
   const work = {
     ...{ requestId, method, params, runId, handler, target, caller, logLevel },

@@ -6,14 +6,17 @@
 import type { CompiledHandler } from "@reprise/runtime";
 import type { Subscription } from "./subscription.ts";
 
+/** The lists whose entries can be switched. */
+export type ChangingList = "tools" | "prompts";
+
 /** An open subscription and what it may hear of. */
 export interface Member {
   readonly subscription: Subscription;
   readonly principal: string;
-  /** Scopes that decide which tools the caller sees; undefined: it sees all. */
+  /** Scopes that decide which tools and prompts the caller sees; undefined: it sees all. */
   readonly scopes: readonly string[] | undefined;
-  /** The message that other tools are there; undefined: it does not want it. */
-  readonly toolsChanged: string | undefined;
+  /** The messages that other tools or prompts are there; undefined: it does not want them. */
+  readonly changed: Readonly<Record<ChangingList, string | undefined>>;
   /** The resources that it wants to hear of. */
   readonly uris: readonly string[];
   /** The message that a resource was updated. */
@@ -66,11 +69,11 @@ export class Audience {
     return [...this.#members];
   }
 
-  /** Says that these tools came or went, to those who see one of them. */
-  toolsChanged(tools: ReadonlySet<CompiledHandler>): void {
-    for (const { subscription, toolsChanged, scopes } of this.all()) {
-      if (toolsChanged === undefined) continue;
-      if (isSeen(tools, scopes)) subscription.say(toolsChanged);
+  /** Says that these tools or prompts came or went, to those who see one of them. */
+  listChanged(list: ChangingList, handlers: ReadonlySet<CompiledHandler>): void {
+    for (const { subscription, changed, scopes } of this.all()) {
+      const message = changed[list];
+      if (message !== undefined && isSeen(handlers, scopes)) subscription.say(message);
     }
   }
 
@@ -83,12 +86,12 @@ export class Audience {
 }
 
 function isSeen(
-  tools: ReadonlySet<CompiledHandler>,
+  handlers: ReadonlySet<CompiledHandler>,
   scopes: readonly string[] | undefined,
 ): boolean {
   if (scopes === undefined) return true;
-  for (const tool of tools) {
-    if (tool.scopes.every((scope) => scopes.includes(scope))) return true;
+  for (const handler of handlers) {
+    if (handler.scopes.every((scope) => scopes.includes(scope))) return true;
   }
   return false;
 }

@@ -25,14 +25,15 @@ import {
   readListen,
   resultResponse,
 } from "@reprise/protocol";
-import type { Caller, Catalog, Clock, CompiledHandler, Runtime } from "@reprise/runtime";
+import type { Caller, Catalog, Clock, Runtime } from "@reprise/runtime";
 import { hearsUntil } from "../auth/hearing.ts";
 import type { Exchange } from "../exchange.ts";
 import type { FrontMetrics } from "../metrics.ts";
 import type { FrontConfig } from "../options.ts";
 import { Wheel } from "../wheel.ts";
-import { Audience, type Member } from "./audience.ts";
+import { Audience, type ChangingList, type Member } from "./audience.ts";
 import { Subscription, type SubscriptionSettings } from "./subscription.ts";
+import { SwitchedList } from "./switchedList.ts";
 
 const method = "subscriptions/listen";
 
@@ -42,9 +43,9 @@ const gatherMs = 100;
 /** A reader that misses so many comments in a row is not there. */
 const missedBeats = 4;
 
-/** Whether a server has anything to be heard of: tools can be switched, resources updated. */
+/** Whether a server has anything to be heard of: tools and prompts can be switched, resources updated. */
 export function servesListen(catalog: Catalog): boolean {
-  return catalog.hasTools || servesResources(catalog);
+  return catalog.hasTools || catalog.hasPrompts || servesResources(catalog);
 }
 
 /** Whether there is anything to be read. */
@@ -63,9 +64,7 @@ export class Subscriptions {
   readonly #wheel: Wheel;
   readonly #audience = new Audience();
   readonly #stopHearing: () => void;
-  /** The list that clients were told of last. */
-  #tools: Catalog["tools"];
-  #switched = new Set<CompiledHandler>();
+  readonly #lists: Readonly<Record<ChangingList, SwitchedList>>;
   #updated = new Set<string>();
   #cancelTelling: (() => void) | undefined;
   #isClosed = false;
@@ -85,9 +84,13 @@ export class Subscriptions {
       stallMs: config.heartbeatMs * missedBeats,
     };
     this.#wheel = new Wheel(clock);
-    this.#tools = runtime.catalog.tools;
+    this.#lists = {
+      tools: new SwitchedList(() => runtime.catalog.tools),
+      prompts: new SwitchedList(() => runtime.catalog.prompts),
+    };
     this.#stopHearing = runtime.onChange((change) => {
-      if (change.kind === "toolsChanged") this.#toolsChanged();
+      if (change.kind === "toolsChanged") this.#listChanged("tools");
+      else if (change.kind === "promptsChanged") this.#listChanged("prompts");
       else if (change.kind === "resourceUpdated") this.#resourceUpdated(change.uri);
     });
   }
@@ -108,10 +111,10 @@ export class Subscriptions {
     const member = {
       ...{ principal, uris },
       scopes: this.#config.authenticate === undefined ? undefined : scopes,
-      toolsChanged:
-        honoured["toolsListChanged"] === true
-          ? listenNotification("notifications/tools/list_changed", id)
-          : undefined,
+      changed: {
+        tools: changedOf("tools", honoured, id),
+        prompts: changedOf("prompts", honoured, id),
+      },
       updated: updatedOf(id),
     };
     this.#begin(exchange, member, id, expiresAt).begin(acknowledgedNotification(id, honoured));
@@ -177,12 +180,8 @@ export class Subscriptions {
     });
   }
 
-  #toolsChanged(): void {
-    const { tools } = this.#runtime.catalog;
-    const [before, after] = [handlersOf(this.#tools), handlersOf(tools)];
-    this.#tools = tools;
-    for (const handler of before) if (!after.has(handler)) this.#switched.add(handler);
-    for (const handler of after) if (!before.has(handler)) this.#switched.add(handler);
+  #listChanged(list: ChangingList): void {
+    this.#lists[list].note();
     this.#tellSoon();
   }
 
@@ -198,20 +197,23 @@ export class Subscriptions {
   }
 
   #tell(): void {
-    const [switched, updated] = [this.#switched, this.#updated];
+    const updated = this.#updated;
     this.#cancelTelling = undefined;
-    this.#switched = new Set();
     this.#updated = new Set();
-    if (switched.size > 0) this.#audience.toolsChanged(switched);
+    for (const list of ["tools", "prompts"] as const) {
+      const switched = this.#lists[list].take();
+      if (switched.size > 0) this.#audience.listChanged(list, switched);
+    }
     for (const uri of updated) this.#audience.updated(uri);
   }
 }
 
-/** What of a filter is delivered. Prompts and the lists of resources are fixed at start: there is nothing to tell of them. */
+/** What of a filter is delivered. The lists of resources are fixed at start: there is nothing to tell of them. */
 function honouredOf(filter: ListenFilter, uris: readonly string[], catalog: Catalog): JsonObject {
   const follows = filter.resourceSubscriptions !== undefined && servesResources(catalog);
   return {
     ...(filter.toolsListChanged && catalog.hasTools ? { toolsListChanged: true } : {}),
+    ...(filter.promptsListChanged && catalog.hasPrompts ? { promptsListChanged: true } : {}),
     ...(follows ? { resourceSubscriptions: [...uris] } : {}),
   };
 }
@@ -221,8 +223,9 @@ function updatedOf(id: RequestId): Member["updated"] {
   return (uri) => listenNotification("notifications/resources/updated", id, { uri });
 }
 
-function handlersOf(tools: Catalog["tools"]): ReadonlySet<CompiledHandler> {
-  return new Set(tools.map(({ handler }) => handler));
+function changedOf(list: ChangingList, honoured: JsonObject, id: RequestId): string | undefined {
+  if (honoured[`${list}ListChanged`] !== true) return undefined;
+  return listenNotification(`notifications/${list}/list_changed`, id);
 }
 
 function busy(why: string): RepriseError {

@@ -24,7 +24,9 @@ describe("a session's GET stream", () => {
     await b.runtime.resourceUpdated("test://other");
     await a.runtime.resourceUpdated("test://one");
     await switchTool(a);
-    const got = [await stream.message(), await stream.message()];
+    await a.runtime.prompts.disable("hello");
+    const got = [await stream.message(), await stream.message(), await stream.message()];
+    expect(got).toContainEqual({ jsonrpc: "2.0", method: "notifications/prompts/list_changed" });
     expect(got).toContainEqual({
       jsonrpc: "2.0",
       method: "notifications/resources/updated",

@@ -31,7 +31,7 @@ describe("initialize", () => {
       protocolVersion: "2025-11-25",
       capabilities: {
         tools: { listChanged: true },
-        prompts: {},
+        prompts: { listChanged: true },
         resources: { subscribe: true },
         completions: {},
         logging: {},

@@ -53,17 +53,36 @@ describe("a call whose front died", () => {
     expect(await rest.rest()).toMatchObject([{ result: { content: [{ text: "true true" }] } }]);
   });
 
-  test("ends with an error where its tool is served no more", async () => {
+  test("goes on although its tool was switched off meanwhile: its run has begun", async () => {
     const { server, events } = watchedServer();
     const all = await cluster(server);
     const [a, b] = all.instances;
     const session = await initialize(a.url);
-    const stream = streamOf(await session.request(a.url, "tools/call", folder, "gone"));
+    const stream = streamOf(await session.request(a.url, "tools/call", folder));
     await stream.next();
     const ask = await stream.next();
     a.die();
     await untilDead(all);
     await b.runtime.tools.disable("delete_folder");
+    expect(await session.answer(b.url, ask?.message?.id, yes)).toBe(202);
+    const rest = streamOf(await session.listen(b.url, ask?.id));
+    expect(await rest.rest()).toMatchObject([{ result: { content: [{ text: "Deleted." }] } }]);
+    expect(events.filter((event) => event === "deleted")).toHaveLength(1);
+  });
+
+  test("ends with an error where its tool is no longer in the release", async () => {
+    const { server, events } = watchedServer();
+    const all = await cluster(server);
+    const [a, old] = all.instances;
+    const session = await initialize(a.url);
+    const stream = streamOf(await session.request(a.url, "tools/call", folder, "gone"));
+    await stream.next();
+    const ask = await stream.next();
+    a.die();
+    old.die();
+    await untilDead(all);
+    const tools = server.tools?.filter(({ name }) => name !== "delete_folder") ?? [];
+    const b = await all.another(defineServer({ name: "watched", version: "2.0.0", tools }));
     expect(await session.answer(b.url, ask?.message?.id, yes)).toBe(202);
     const rest = streamOf(await session.listen(b.url, ask?.id));
     expect(await rest.rest()).toMatchObject([{ id: "gone", error: { code: -32602 } }]);

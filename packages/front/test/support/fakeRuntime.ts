@@ -81,6 +81,7 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
     findCompletion: (_ref, argument) => completions?.[argument],
     hasCompletions: completions !== undefined,
     hasTools: tools.length > 0,
+    hasPrompts: prompts.length > 0,
     queues: [],
     scopes: [...tools, ...prompts, ...resources, ...resourceTemplates]
       .flatMap(({ handler }) => handler.scopes)
@@ -88,6 +89,7 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
   };
   return {
     catalog,
+    wholeCatalog: catalog,
     shared: parts.shared ?? createProcessRecords(),
     executed,
     async execute(request) {
@@ -105,6 +107,7 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
     onChange: () => () => undefined,
     elicitations: { complete: async () => true },
     tools: { enable: async () => undefined, disable: async () => undefined },
+    prompts: { enable: async () => undefined, disable: async () => undefined },
     async resourceUpdated() {},
     async health() {
       return parts.health ?? { ok: true };

@@ -22,9 +22,14 @@ export function send(
   {
     id = 1,
     headers = {},
-  }: { readonly id?: number | string; readonly headers?: CallerHeaders } = {},
+    meta = {},
+  }: {
+    readonly id?: number | string;
+    readonly headers?: CallerHeaders;
+    readonly meta?: Readonly<Record<string, unknown>>;
+  } = {},
 ): Promise<Got> {
-  const { headers: own, body } = wire({ id, method, params, headers: { host: undefined } });
+  const { headers: own, body } = wire({ id, method, params, meta, headers: { host: undefined } });
   return post(url, body, { ...own, ...headers });
 }
 

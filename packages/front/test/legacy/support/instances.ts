@@ -36,8 +36,8 @@ export interface Cluster {
   readonly clock: ManualClock;
   readonly instances: readonly [Instance, Instance];
   readonly shared: SharedRecords;
-  /** Starts one more. */
-  another(): Promise<Instance>;
+  /** Starts one more: of the same release, or of another. */
+  another(release?: ServerDefinition): Promise<Instance>;
 }
 
 const secret = "a secret of the tests that is long enough to be one";
@@ -52,12 +52,12 @@ export async function cluster(
   const { requestStateLifetime = "24h", ...frontOptions } = options;
   const clock = createManualClock();
   const store = createMemoryStore({ now: clock.now, setTimer: clock.setTimer });
-  const begin = async (own: typeof store): Promise<Instance> => {
+  const begin = async (own: typeof store, release = server): Promise<Instance> => {
     const life = { isOver: false };
     const time = mortalClock(clock, life);
     const shared = mortalRecords(own.shared, life);
     const runtime = createRuntime({
-      server,
+      server: release,
       store: own,
       shared,
       sealer: createStateSealer({ keys: keysFromSecrets(secret) }),
@@ -89,7 +89,12 @@ export async function cluster(
     };
   };
   const instances = [await begin(store), await begin(store.another())] as const;
-  return { clock, instances, shared: store.shared, another: () => begin(store.another()) };
+  return {
+    clock,
+    instances,
+    shared: store.shared,
+    another: (release) => begin(store.another(), release),
+  };
 }
 
 function mortalClock(clock: ManualClock, life: { readonly isOver: boolean }): Clock {
