@@ -77,7 +77,7 @@ describe("the program", () => {
     async (variable, taken) => {
       const data = await temporaryFolder();
       const child = startNode([...fromSource, "services/shop/src/main.ts"], {
-        ...{ PORT: "0", SHOP_PORT: "0", REPRISE_DATA: data },
+        ...{ PORT: "0", SHOP_PORT: "0", SHOP_PAGE_PORT: "0", REPRISE_DATA: data },
         [variable]: new URL(taken()).port,
       });
       const { code, stderr } = await child.ended;

@@ -48,6 +48,7 @@ export async function startShop(
   const child = startNode([...fromSource, "services/shop/src/main.ts"], {
     PORT: "0",
     SHOP_PORT: "0",
+    SHOP_PAGE_PORT: "0",
     REPRISE_DATA: data,
     ...ports,
   });

@@ -73,6 +73,7 @@ export async function connectWith(
           discovered: options.discovered,
           requestTimeoutMs,
           repeat,
+          logLevel: options.logLevel,
           newStreamScope,
         }),
       repeat,
@@ -190,7 +191,7 @@ class LoopClient implements HostClient {
   async #run<R>(start: SavedCall, options: CallOptions): Promise<Outcome<R>> {
     const signal = options.signal ?? new AbortController().signal;
     if (this.era === "legacy") return await this.#runLegacy<R>(start, signal);
-    const { onProgress } = this.#options;
+    const { onProgress, logLevel } = this.#options;
     let call = start;
     for (;;) {
       if (call.pending !== undefined) {
@@ -203,6 +204,7 @@ class LoopClient implements HostClient {
       const { round, tool } = await exchange(this.#connection, call, this.#repeat, {
         signal,
         ...(onProgress === undefined ? {} : { onProgress }),
+        ...(logLevel === undefined ? {} : { logLevel }),
       });
       if (round.kind === "complete") {
         return await completed<R>(tool, round.result);

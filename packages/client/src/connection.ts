@@ -16,6 +16,7 @@
 import {
   type Client,
   isInputRequiredResult,
+  type LoggingLevel,
   type ProgressCallback,
   SdkHttpError,
   type StreamableHTTPClientTransport,
@@ -43,6 +44,8 @@ export type RoundResult =
 export interface RoundOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ProgressCallback;
+  /** 2026-07-28 wants it with every request, the handshake era once for the session. */
+  readonly logLevel?: LoggingLevel;
 }
 
 /** The parts of an open connection. */

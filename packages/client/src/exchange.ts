@@ -10,7 +10,12 @@
  * 3. A refusal because of `Mcp-Param-*` headers is repeated once with the tool's definition read anew (streamable HTTP,
  *    "Client Behavior"): such a request was not executed.
  */
-import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
+import {
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
+  ProtocolError,
+  type Tool,
+} from "@modelcontextprotocol/client";
 import { errorSpecs, RepriseError } from "@reprise/errors";
 import type { Connection, RoundOptions, RoundResult } from "./connection.ts";
 import { backoffMs, type Clock, judge, type RetryPolicy } from "./retry.ts";
@@ -64,7 +69,7 @@ export async function exchange(
   options: RoundOptions,
 ): Promise<{ readonly round: RoundResult; readonly tool: Tool | undefined }> {
   const { method } = call.request;
-  const params = wireParams(call);
+  const params = wireParams(call, options.logLevel);
   let refresh = false;
   const attempt = async (): Promise<{ round: RoundResult; tool: Tool | undefined }> => {
     const tool =
@@ -82,14 +87,20 @@ export async function exchange(
   return await repeating(attempt, repeat, options.signal);
 }
 
-function wireParams({ request, idempotencyKey, pending }: SavedCall): Record<string, unknown> {
+function wireParams(
+  { request, idempotencyKey, pending }: SavedCall,
+  logLevel: LoggingLevel | undefined,
+): Record<string, unknown> {
   return {
     ...request.params,
     ...(pending === undefined || Object.keys(pending.inputRequests).length === 0
       ? {}
       : { inputResponses: pending.answers }),
     ...(pending?.requestState === undefined ? {} : { requestState: pending.requestState }),
-    _meta: { [IDEMPOTENCY_KEY]: idempotencyKey },
+    _meta: {
+      [IDEMPOTENCY_KEY]: idempotencyKey,
+      ...(logLevel === undefined ? {} : { [LOG_LEVEL_META_KEY]: logLevel }),
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import type {
   FetchLike,
   GetPromptResult,
   Implementation,
+  LoggingLevel,
   ProgressCallback,
   ReadResourceResult,
   Tool,
@@ -56,6 +57,11 @@ export interface ConnectOptions {
   readonly onChange?: (call: SavedCall) => Promise<void>;
   /** Progress of a running request. Asking for it makes servers answer with a stream. */
   readonly onProgress?: ProgressCallback;
+  /**
+   * The least level of log messages that servers shall send while a call runs. They come as notifications of `official`. Default:
+   * none is asked for, and servers of 2026-07-28 send none.
+   */
+  readonly logLevel?: LoggingLevel;
   /** Gives up opening the connection. Calls have a signal of their own. */
   readonly signal?: AbortSignal;
   /** Default: the clock of this machine. */

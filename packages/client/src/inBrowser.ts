@@ -42,4 +42,4 @@ export type { Clock, RetryPolicy } from "./retry.ts";
 export type { UrlReview } from "./reviewUrl.ts";
 export { reviewUrl } from "./reviewUrl.ts";
 export type { CallRequest, PendingRound, SavedCall } from "./savedCall.ts";
-export { parseSavedCall } from "./savedCall.ts";
+export { newIdempotencyKey, parseSavedCall } from "./savedCall.ts";

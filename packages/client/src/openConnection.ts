@@ -17,6 +17,7 @@ import {
   type DiscoverResult,
   type FetchLike,
   type Implementation,
+  type LoggingLevel,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -51,6 +52,7 @@ export interface OpeningOptions {
   readonly discovered: DiscoverResult | undefined;
   readonly requestTimeoutMs: number;
   readonly repeat: Repeating;
+  readonly logLevel: LoggingLevel | undefined;
   /** Tells which call a question belongs to. */
   readonly newStreamScope: () => StreamScope;
 }
@@ -110,10 +112,18 @@ async function open(options: OpeningOptions, era: Era | undefined): Promise<Conn
     );
     await client.connect(watched, { timeout: requestTimeoutMs, ...prior(options, era) });
     const connection = new Connection({ client, transport: used, asks, ...options });
-    if (connection.era === "legacy") reconnection.maxRetries = options.repeat.retry.attempts - 1;
+    if (connection.era === "legacy") {
+      reconnection.maxRetries = options.repeat.retry.attempts - 1;
+      await wantLogs(client, options.logLevel);
+    }
     return connection;
   };
   return await authorized(() => transport, authorization, connect);
+}
+
+async function wantLogs(client: Client, level: LoggingLevel | undefined): Promise<void> {
+  if (level === undefined || client.getServerCapabilities()?.logging === undefined) return;
+  await client.setLoggingLevel(level);
 }
 
 function prior(

@@ -45,6 +45,7 @@ export {
   formFields,
   formProblems,
   initialContent,
+  newIdempotencyKey,
   ProtocolError,
   parseSavedCall,
   printableLine,

@@ -13,7 +13,7 @@ export interface ShopConfig {
   readonly shopPort: number;
   /** `SHOP_SMTP_PORT`, default 0: a free one, told at start. */
   readonly smtpPort: number;
-  /** `SHOP_PAGE_PORT`, default 0: a free one, told at start. The shop's own page. */
+  /** `SHOP_PAGE_PORT`, default 3003: the shop's own page, and the host in the browser at `/host/`. */
   readonly pagePort: number;
   /** `REPRISE_DATA`, default `.reprise`, as an absolute path. */
   readonly dataDir: string;
@@ -25,7 +25,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): ShopConfig {
     port: readPort(env, "PORT", 3000),
     shopPort: readPort(env, "SHOP_PORT", 3001),
     smtpPort: readPort(env, "SHOP_SMTP_PORT", 0),
-    pagePort: readPort(env, "SHOP_PAGE_PORT", 0),
+    pagePort: readPort(env, "SHOP_PAGE_PORT", 3003),
     dataDir: resolve(env["REPRISE_DATA"] || ".reprise"),
   };
 }
@@ -46,6 +46,8 @@ export interface ServedConfig {
   readonly pagePort: number | undefined;
   /** `SHOP_PAGE_HOST`, default `127.0.0.1`. */
   readonly pageHost: string;
+  /** `SHOP_MCP_URL`: MCP as a person's browser reaches it. Without it the page has no host in the browser. */
+  readonly mcpUrl: string | undefined;
 }
 
 /** Reads and checks the settings of served.ts. @throws RepriseError CONFIG_INVALID naming the variable */
@@ -59,6 +61,7 @@ export function readServedConfig(env: NodeJS.ProcessEnv = process.env): ServedCo
     scratchDir: resolve(env["SHOP_SCRATCH"] || ".reprise/shop/scratch"),
     pagePort: env["SHOP_PAGE_PORT"] ? readPort(env, "SHOP_PAGE_PORT", 0) : undefined,
     pageHost: env["SHOP_PAGE_HOST"] || "127.0.0.1",
+    mcpUrl: env["SHOP_MCP_URL"] ? readUrl(env, "SHOP_MCP_URL", "") : undefined,
   };
 }
 

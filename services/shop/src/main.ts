@@ -34,7 +34,7 @@ async function run(config: ShopConfig): Promise<void> {
     const mail = createMail({ smtpPort: outside.smtpPort, logUrl: outside.url });
     const server = createShop({ payments, mail, scratchDir });
     const mcp = await serve(server, { port: config.port, dataDir: config.dataDir });
-    page.serve({ server, payments });
+    page.serve({ server, payments, mcpUrl: mcp.url });
     // Before the first line: who reads it may send a signal at once.
     const signal = nextSignal();
     process.stdout.write(welcome(mcp.url, page.url, outside, config.dataDir, scratchDir));
@@ -85,7 +85,9 @@ The shop is open.
   shop page ${pageUrl}  where the payment service sends people who have paid
   data      ${dataDir}
   scratch   ${scratchDir}
-Try it from another terminal:
+Try it in the browser, and watch the messages:
+  ${new URL("host/", pageUrl).href}
+or from another terminal:
   npx reprise call ${mcpUrl} refund_order '{"orderId":"1001"}'
   npx reprise call ${mcpUrl} pay_invoice '{"orderId":"1001"}'
 

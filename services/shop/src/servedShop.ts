@@ -15,14 +15,14 @@ import { createShop } from "./server.ts";
  * @throws RepriseError CONFIG_INVALID, PORT_IN_USE
  */
 export async function openServedShop(config: ServedConfig = readServedConfig()): Promise<Server> {
-  const { shopUrl, publicUrl, smtpHost, smtpPort, scratchDir, pagePort, pageHost } = config;
+  const { shopUrl, publicUrl, smtpHost, smtpPort, scratchDir, pagePort, pageHost, mcpUrl } = config;
   await seedScratch(scratchDir);
   const payments = createPayments(shopUrl, publicUrl);
   const mail = createMail({ smtpHost, smtpPort, logUrl: shopUrl });
   const server = createShop({ payments, mail, scratchDir });
   if (pagePort !== undefined) {
     const page = await openShopPage({ host: pageHost, port: pagePort, endsWithProcess: true });
-    page.serve({ server, payments });
+    page.serve({ server, payments, ...(mcpUrl === undefined ? {} : { mcpUrl }) });
   }
   return server;
 }

@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import { readConfig, readServedConfig } from "@reprise/shop";
 import { expect, test } from "vitest";
 
-test("without any setting the shop is at 3000 and 3001, with data in .reprise", () => {
+test("without any setting the shop is at 3000, 3001 and 3003, with data in .reprise", () => {
   expect(readConfig({})).toEqual({
     port: 3000,
     shopPort: 3001,
     smtpPort: 0,
-    pagePort: 0,
+    pagePort: 3003,
     dataDir: resolve(".reprise"),
   });
 });

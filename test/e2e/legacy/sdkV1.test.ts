@@ -32,7 +32,7 @@ const clients: SdkV1Client[] = [];
 beforeAll(async () => {
   data = await mkdtemp(path.join(tmpdir(), "reprise-legacy-"));
   first = startNode([...fromSource, "services/shop/src/main.ts"], {
-    ...{ PORT: "0", SHOP_PORT: "0", REPRISE_DATA: data },
+    ...{ PORT: "0", SHOP_PORT: "0", SHOP_PAGE_PORT: "0", REPRISE_DATA: data },
   });
   const [, url = ""] = await first.line(/^ {2}MCP +(\S+)/);
   [, outside = ""] = await first.line(/^ {2}payments +(\S+)/);

@@ -18,6 +18,7 @@ import { type Html, html, htmlPage, pageHeaders } from "../html.ts";
 import { formatMoney } from "../money.ts";
 import type { Payments } from "../payments/client.ts";
 import type { Payment } from "../payments/model.ts";
+import { serveHost } from "./hostPage.ts";
 
 /** Where the page listens. */
 export interface PageOptions {
@@ -39,6 +40,8 @@ export interface PageShop {
   /** Must be served in this process. */
   readonly server: Server;
   readonly payments: Payments;
+  /** MCP as a person's browser reaches it. Given, the page has a host in the browser at `host/`. */
+  readonly mcpUrl?: string;
 }
 
 /** A page that listens. */
@@ -64,6 +67,7 @@ export async function openShopPage(options: PageOptions): Promise<ShopPage> {
   let shop: PageShop | undefined;
   const app = fastify({ bodyLimit: maxNoticeBytes, forceCloseConnections: true });
   addRoutes(app, personOf, () => shop);
+  serveHost(app, () => shop?.mcpUrl);
   try {
     const url = await app.listen({ host, port });
     if (endsWithProcess) app.server.unref();
