@@ -4,6 +4,7 @@
 import { connectWith } from "./client.ts";
 import type { ConnectOptions, HostClient } from "./hostClient.ts";
 import { nodeStreamScope } from "./nodeStreamScope.ts";
+import { patientFetch } from "./patientFetch.ts";
 
 /**
  * Opens a connection to a server. Throws RangeError or TypeError for an unusable option, UNSUPPORTED_VERSION where no
@@ -11,5 +12,6 @@ import { nodeStreamScope } from "./nodeStreamScope.ts";
  * ANSWER_UNUSABLE, CALL_CANNOT_WAIT, or the official `ProtocolError` for what the server itself refused.
  */
 export async function connect(options: ConnectOptions): Promise<HostClient> {
-  return await connectWith(options, nodeStreamScope);
+  const { fetch = patientFetch } = options;
+  return await connectWith({ ...options, fetch }, nodeStreamScope);
 }

@@ -35,7 +35,7 @@ export interface ConnectOptions {
   readonly token?: () => Promise<string | undefined>;
   /** OAuth, for servers that want it; in place of `token`. */
   readonly authorization?: Authorization;
-  /** Default: the global fetch. */
+  /** Default: the global fetch, in Node without its five minutes for a silent response: `requestTimeoutMs` decides. */
   readonly fetch?: FetchLike;
   /** The server's era, if it is known (`HostClient.era` of an earlier connection). Default: found out with `server/discover`. */
   readonly era?: Era;
