@@ -67,6 +67,8 @@ const rows = {
   RUN_TIMEOUT: [-31015, 200, true, "The handler ran longer than its timeoutMs.", "Repeat the same request, or raise timeoutMs."],
   REQUEST_STATE_UNAVAILABLE: [-31016, 200, true, "The key ring cannot be reached, so the state can't be judged.", "Repeat the same request after data.retryAfterMs."],
   RUN_CANCELLED: [-31017, 200, false, "The run was cancelled.", "Start the call anew if it is still wanted."],
+  RUN_EXPIRED: [-31025, 200, false, "The last question was not answered in time, and what the run had done is undone.", "Start the call anew if it is still wanted."],
+  UNDO_FAILED: [-31026, 200, false, "A step of a failed, cancelled or expired run could not be undone.", "Ask the operator to release or finish the run; data.step still stands."],
   ANSWER_OVERDUE: [-31023, 200, false, "A question of a call with a session was not answered while it could be.", "Start the call anew if it is still wanted."],
   CLIENT_CANNOT_ANSWER: [-31018, 200, false, "The client cannot be asked this question.", "Use a client that can."],
   ELICITATION_REFUSED: [-31024, 200, false, "A page completed a URL ask that is unknown, over or another person's.", "Complete the id that ctx.elicitUrl gave, as the person who was asked, while the question is open."],

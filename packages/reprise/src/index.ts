@@ -51,6 +51,7 @@ export type {
   ToolDefinition,
   ToolResult,
   ToolReturn,
+  UndoStep,
 } from "@reprise/runtime";
 export {
   AskCancelledError,

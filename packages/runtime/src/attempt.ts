@@ -17,12 +17,20 @@
  * A7 A live step waits for the steps in doubt that the handler has not asked for (N2); a handler that never does is a mismatch.
  * A8 With `rests`, an attempt that would be suspended gives the same outcome and leaves its handler where it is. Until it goes on
  *    under a new claim, nothing of it starts, is asked or is recorded: its run is nobody's, or another's.
+ * A9 With `undoes`, the handler is only replayed: nothing of it goes live or is asked, and it ends once every entry is delivered and
+ *    every step in doubt was asked for, so that all undo functions are known.
  */
 import { RepriseError } from "@reprise/errors";
 import type { Entry, Operation, ReplayCursor } from "@reprise/journal";
 import type { AskDesk } from "./askDesk.ts";
 import { AttemptLimits } from "./attemptLimits.ts";
-import { type AttemptOutcome, Fenced, isThenable, type Settled } from "./attemptOutcome.ts";
+import {
+  type AttemptOutcome,
+  execute,
+  Fenced,
+  type Settled,
+  warnOfUnusedValue,
+} from "./attemptOutcome.ts";
 import { AttemptParts } from "./attemptParts.ts";
 import { AttemptSignals } from "./attemptSignals.ts";
 import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
@@ -32,6 +40,7 @@ import type { Recorder } from "./recorder.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { StateValues } from "./stateValues.ts";
 import { Suspension } from "./suspension.ts";
+import type { UndoFunctions } from "./undoFunctions.ts";
 
 /** One attempt. */
 export class Attempt implements OperationHost {
@@ -89,6 +98,11 @@ export class Attempt implements OperationHost {
     return this.#parts.state;
   }
 
+  /** How the handler's steps are undone. */
+  get undos(): UndoFunctions {
+    return this.#parts.undos;
+  }
+
   /** `ctx.state` as the round that has ended leaves it. */
   get stateAtEnd(): Readonly<Record<string, string>> {
     return this.#stateAtRest ?? this.state.snapshot();
@@ -130,19 +144,7 @@ export class Attempt implements OperationHost {
       this.#decide = resolve;
       this.#limitWhole();
       this.#limitSilence();
-      let value: unknown;
-      try {
-        value = handler();
-      } catch (error) {
-        this.#handlerSettled({ error });
-        return;
-      }
-      if (!isThenable(value)) return this.#handlerSettled({ value });
-      // Not the value's own `then`, which may throw.
-      void Promise.resolve(value).then(
-        (returned) => this.#handlerSettled({ value: returned }),
-        (error: unknown) => this.#handlerSettled({ error }),
-      );
+      execute(handler, (settled) => this.#handlerSettled(settled));
     });
   }
 
@@ -169,11 +171,9 @@ export class Attempt implements OperationHost {
   }
 
   #limitWhole(): void {
-    this.#limits.whole(this.ports.timeoutMs, () =>
-      this.stop(
-        new RepriseError("RUN_TIMEOUT", `the handler ran longer than ${this.ports.timeoutMs} ms`),
-      ),
-    );
+    const { timeoutMs } = this.ports;
+    const message = `the handler ran longer than ${timeoutMs} ms`;
+    this.#limits.whole(timeoutMs, () => this.stop(new RepriseError("RUN_TIMEOUT", message)));
   }
 
   /** Resolves when the handler has settled, or after the grace; undefined when it has. Called after the outcome. */
@@ -258,7 +258,7 @@ export class Attempt implements OperationHost {
   }
 
   mayStart(): boolean {
-    if (this.isResting) return false;
+    if (this.isResting || this.start.undoes === true) return false;
     return this.#stopped === undefined && (this.#settled === undefined || "value" in this.#settled);
   }
 
@@ -271,12 +271,14 @@ export class Attempt implements OperationHost {
   }
 
   mayAsk(): boolean {
-    return !this.isResting && this.#stopped === undefined && this.#settled === undefined;
+    if (this.isResting || this.start.undoes === true) return false;
+    return this.#stopped === undefined && this.#settled === undefined;
   }
 
   #idle(waiting: readonly Operation[]): void {
     if (this.isResting) return;
     if (this.#isRefused) return this.#endStopped();
+    if (this.start.undoes === true && this.#stopped === undefined) return this.#replayed();
     if (this.#settled !== undefined) return this.#endSettled(this.#settled);
     if (this.#stopped !== undefined) return;
     const pending = waiting.flatMap((operation) =>
@@ -287,6 +289,12 @@ export class Attempt implements OperationHost {
     if (pending.length === 0) return;
     if (this.ports.rests) this.#rest(pending);
     else this.#end({ kind: "suspended", pending });
+  }
+
+  /** A9. */
+  #replayed(): void {
+    if (this.#parts.names.owed === undefined) this.#end({ kind: "replayed" });
+    else if (this.#settled !== undefined) this.#owes("settled");
   }
 
   #rest(pending: readonly PendingAsk[]): void {
@@ -322,12 +330,7 @@ export class Attempt implements OperationHost {
     this.#settled = settled;
     this.#onSettled();
     if (this.#outcome !== undefined) {
-      if ("value" in settled) {
-        this.ports.log.warn(
-          { ended: this.#outcome.kind },
-          "the handler returned after its attempt had ended: it caught the suspension signal, and what it returned is not used",
-        );
-      }
+      if ("value" in settled) warnOfUnusedValue(this.ports.log, this.#outcome.kind);
       return;
     }
     // Nothing was ever asked of ctx: there is nothing to wait for.
@@ -338,14 +341,10 @@ export class Attempt implements OperationHost {
   }
 
   #endSettled(settled: Settled): void {
+    if (this.start.undoes === true && this.#stopped === undefined) return this.#replayed();
     const counts =
       this.#stopped === undefined || ("value" in settled && !this.#isRefused && !this.#isSignalled);
-    if (!counts && "value" in settled) {
-      this.ports.log.warn(
-        {},
-        "the handler returned although its attempt was stopped: it caught the suspension signal, and what it returned is not used",
-      );
-    }
+    if (!counts && "value" in settled) warnOfUnusedValue(this.ports.log, undefined);
     if (!counts) this.#endStopped();
     else if ("value" in settled) this.#end({ kind: "returned", value: settled.value });
     else this.#end({ kind: "threw", error: settled.error });
@@ -392,7 +391,8 @@ export class Attempt implements OperationHost {
     if (!cursor.isReplaying && this.#parts.owed === undefined) return;
     this.#limits.silence(this.ports.replayStallMs, () => {
       if (cursor.isReplaying) cursor.stall();
-      else if (cursor.waiting.some((operation) => operation.kind === "step")) this.#owes("stalled");
+      else if (this.start.undoes === true || cursor.waiting.some(({ kind }) => kind === "step"))
+        this.#owes("stalled");
       this.#limitSilence();
     });
   }

@@ -11,6 +11,7 @@ import { type AttemptPorts, type AttemptStart, owedSteps } from "./attemptStart.
 import { OperationNames } from "./operationNames.ts";
 import { Recorder } from "./recorder.ts";
 import { StateValues } from "./stateValues.ts";
+import { UndoFunctions } from "./undoFunctions.ts";
 
 /** What the attempt is told. */
 export interface PartEvents {
@@ -33,6 +34,7 @@ export class AttemptParts {
   #desk: AskDesk | undefined;
   #cursor: ReplayCursor | undefined;
   #names: OperationNames | undefined;
+  #undos: UndoFunctions | undefined;
 
   constructor(start: AttemptStart, ports: AttemptPorts, events: PartEvents) {
     this.#start = start;
@@ -60,6 +62,7 @@ export class AttemptParts {
         this.cursor.publish(entry);
       },
       (error) => this.#events.writeFailed(error),
+      this.#start.stepsMarked,
     );
     return this.#recorder;
   }
@@ -111,6 +114,12 @@ export class AttemptParts {
   get names(): OperationNames {
     this.#names ??= new OperationNames(owedSteps(this.#start));
     return this.#names;
+  }
+
+  /** How the steps that the handler has asked for are undone. */
+  get undos(): UndoFunctions {
+    this.#undos ??= new UndoFunctions();
+    return this.#undos;
   }
 
   /** A step that may have happened and that the handler has not asked for. */

@@ -26,6 +26,10 @@ export interface AttemptStart {
   readonly passable: readonly string[];
   readonly openStepSince: number | undefined;
   readonly stepStarted: boolean;
+  /** Every step that was started wrote a mark first. */
+  readonly stepsMarked?: boolean;
+  /** The handler is replayed for its undo functions: nothing of it goes live. */
+  readonly undoes?: boolean;
   readonly startedAt: number;
   /** Rounds that have ended. */
   readonly round: number;

@@ -35,7 +35,11 @@ export async function cancelRun(
   const reply = await cancelAndTell(deps, store, { runId, principal, reason });
   switch (reply.tag) {
     case "CANCELLED":
-      return { kind: "cancelled", round: reply.round };
+      return {
+        kind: "cancelled",
+        round: reply.round,
+        ...(reply.undoing === true ? { undoing: true } : {}),
+      };
     case "ENDED":
       return { kind: "ended", round: reply.round, status: reply.status };
     case "LOST":
@@ -76,9 +80,11 @@ async function cancelAndTell(
   // Only for what is told: a run that can't be looked at is cancelled all the same.
   const before = await store.load(input.runId).catch(() => undefined);
   const reply = await store.cancel(input);
-  if (reply.tag === "CANCELLED" && before !== undefined && before.head.status !== "cancelled") {
-    const { origin, head } = before;
-    reporter.acted({ origin, head: { ...head, status: "cancelled" } }, "cancelled");
+  if (reply.tag !== "CANCELLED" || before === undefined) return reply;
+  const { origin, head } = before;
+  if (head.status !== "cancelled" && head.undo === undefined) {
+    const status = reply.undoing === true ? "running" : "cancelled";
+    reporter.acted({ origin, head: { ...head, status } }, "cancelled");
   }
   return reply;
 }

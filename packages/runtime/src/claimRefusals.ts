@@ -13,6 +13,16 @@ export type Refusal = Exclude<
   { readonly tag: "CLAIMED" | "RUNNING" | "QUEUED" | "RECORDED" }
 >;
 
+/** A failed undo is told as it was told first. */
+function parkedError({ origin, head }: Extract<Refusal, { readonly tag: "PARKED" }>): RepriseError {
+  const { response, round } = head;
+  if (response?.kind === "error" && response.code === "UNDO_FAILED") {
+    const { message, data } = response;
+    return new RepriseError("UNDO_FAILED", message, data === undefined ? {} : { data });
+  }
+  return runParked(origin.runId, round, response);
+}
+
 /** The refusal as an error. What an operator must know goes to the log. */
 export function refusalOf(deps: EngineDeps, request: RunRequest, reply: Refusal): RepriseError {
   switch (reply.tag) {
@@ -20,7 +30,7 @@ export function refusalOf(deps: EngineDeps, request: RunRequest, reply: Refusal)
       return answerSettled(reply);
     case "PARKED":
       if (reply.justNow === true) deps.reporter?.acted(reply, "parked");
-      return runParked(reply.origin.runId, reply.head.round);
+      return parkedError(reply);
     case "LOST":
       deps.log.error(
         {

@@ -25,6 +25,7 @@ import type {
   SampleResult,
   StepContext,
   StepOptions,
+  UndoStep,
 } from "./contextTypes.ts";
 import { sha256 } from "./digest.ts";
 import { compileForm } from "./form.ts";
@@ -238,6 +239,12 @@ function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
             `step "${name}" of ${facts.handlerName}: onUncertain other than "retry" needs a store; this server has store: "none"`,
           );
         }
+        if (checked.undo !== undefined && !facts.canUndo) {
+          throw new RepriseError(
+            "DEFINITION_INVALID",
+            `step "${name}" of ${facts.handlerName}: undo needs a record of what was done, so effects: "once" and a store`,
+          );
+        }
         attempt.claimName("step", name, "in a loop, put the item into the name");
         return requestStep(attempt, facts, name, fn, checked);
       }),
@@ -304,14 +311,26 @@ function requestStep<T>(
   const policy = options.onUncertain ?? "retry";
   // Without a mark, only "retry" can have been started unseen: all other policies write one first.
   const maybeStartedAt = marked ?? (policy === "retry" ? start.openStepSince : undefined);
-  const idempotencyKey = sha256(JSON.stringify(["step", facts.keySource(), options.key ?? name]));
+  const keyFor = (what: "step" | "undo"): string =>
+    sha256(JSON.stringify([what, facts.keySource(), options.key ?? name]));
+  const idempotencyKey = keyFor("step");
+  const { undo } = options;
+  if (undo !== undefined) {
+    attempt.undos.add(name, {
+      undo: undo as UndoStep<unknown>,
+      options,
+      idempotencyKey: keyFor("undo"),
+    });
+  }
+  // With a mark it is known without code, and exactly, what is to be undone.
+  const isMarked = policy !== "retry" || undo !== undefined;
   return attempt.request(
     (settle) =>
       new StepOperation(
         name,
         attempt,
         settle,
-        () => (policy === "retry" ? undefined : { firstTriedAt: ports.clock.now() }),
+        () => (isMarked ? { firstTriedAt: ports.clock.now() } : undefined),
         () =>
           reported(attempt, name, (onTry) =>
             runStep({

@@ -36,6 +36,9 @@ export type OnUncertain<T> =
   | "fail"
   | ((step: StepContext) => Promise<T | undefined> | T | undefined);
 
+/** Takes back what a step did, or may have done. */
+export type UndoStep<T> = (result: T | undefined, step: StepContext) => unknown;
+
 /** Options of `ctx.step`. */
 export interface StepOptions<T> {
   /** Longest time for one try. Default 300000 (5 minutes). */
@@ -51,6 +54,14 @@ export interface StepOptions<T> {
    * returns the result if it had happened, undefined if not.
    */
   readonly onUncertain?: OnUncertain<T>;
+  /**
+   * Takes back what the step did. Called when the handler has thrown, when the run is cancelled, and when its last question was
+   * not answered in time, after everything that came later is undone: with the step's result, or with undefined when nobody knows
+   * whether it happened. Its own `idempotencyKey` is stable; `timeoutMs`, `retry` and `keyLifetimeMs` of the step hold for it as
+   * well. A recorded undo is never called again. One that fails for good leaves the run parked, for an operator to release. `ctx` is
+   * over by then. Default: nothing is undone. Needs a handler with `effects: "once"` and a store.
+   */
+  readonly undo?: UndoStep<NoInfer<T>>;
 }
 
 /** Options that all asks share. */

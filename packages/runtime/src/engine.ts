@@ -240,6 +240,8 @@ class Engine implements Runtime, Executor {
         : await cancelRun(this.#deps, store, runId, options);
     // Also where there is no record: a handler that rests may be a repeatable one's. Who else resumed it would be replayed.
     resting.drop(runId);
+    // Else it would wait for the next sweep.
+    if (outcome.kind === "cancelled" && outcome.undoing === true) void this.#sweeper?.look(runId);
     return outcome;
   }
 

@@ -19,6 +19,7 @@ export type {
   StepContext,
   StepOptions,
   StepRetry,
+  UndoStep,
 } from "./contextTypes.ts";
 export type {
   Complete,

@@ -2,7 +2,7 @@
  * A journal mismatch in words: what is recorded, what was asked instead, both versions, and what to do.
  */
 import { RepriseError } from "@reprise/errors";
-import { type Mismatch, nameOf, type Operation, operationOf } from "@reprise/journal";
+import { type Entry, type Mismatch, nameOf, type Operation, operationOf } from "@reprise/journal";
 
 type Asked = Pick<Operation, "kind" | "name">;
 
@@ -33,6 +33,13 @@ export function owedMisfit(
   return { kind: "step", name, index, asked, reason, isOwed: true };
 }
 
+/** A step that is to be undone and has no undo function any more. */
+export function undoMisfit(name: string, entries: readonly Entry[]): Misfit {
+  const at = entries.findIndex((entry) => operationOf(entry) === "step" && nameOf(entry) === name);
+  const index = at === -1 ? entries.length : at;
+  return { kind: "step", name, index, asked: [], reason: "undo", isOwed: at === -1 };
+}
+
 /** The coded error of a mismatch (docs/design.md 3.2). */
 export function mismatchError(
   misfit: Misfit,
@@ -56,6 +63,7 @@ export function mismatchError(
 
 function whatOf({ asked, index, reason, isOwed }: Misfit): string {
   if (reason === "question") return "was answered with another question under that key";
+  if (reason === "undo") return "is to be undone, but the handler has no undo function for it";
   const instead =
     asked.length === 0
       ? "asked for nothing else"

@@ -7,24 +7,23 @@
  * B2 The key is free only when it is certain that no step happened (4.3).
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
-import type { Entry, JsonObject } from "@reprise/journal";
+import type { Entry } from "@reprise/journal";
 import { Attempt } from "./attempt.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
 import type { Begun } from "./attemptReporter.ts";
-import type { AttemptPorts, AttemptStart } from "./attemptStart.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
-import { createContext } from "./context.ts";
-import type { Context } from "./contextTypes.ts";
 import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
+import { contextOf, portsOf, startOf } from "./onceParts.ts";
 import { reporterOf, tellEnd } from "./onceReport.ts";
 import type { OnceSink } from "./onceSink.ts";
-import { runCancelled } from "./replies.ts";
+import { reasonOf, runCancelled } from "./replies.ts";
 import { failureResponse } from "./results.ts";
-import type { PendingAsk, RecordedResponse, RunHead, RunOrigin } from "./runRecord.ts";
+import type { PendingAsk, RunHead, RunOrigin, RunUndo } from "./runRecord.ts";
 import type { NotificationSink } from "./runtimeTypes.ts";
 import type { EndReason, RoundEnd } from "./storePort.ts";
+import { startUndo } from "./undoAttempt.ts";
 import type { LogLevel } from "./wireTypes.ts";
 
 /** What the attempt starts from; `head` and `entries` are empty for a run that has no record yet. */
@@ -50,7 +49,11 @@ export interface OnceStart {
 
 /** What became of it, recorded. */
 export type OnceOutcome =
-  | { readonly kind: "recorded"; readonly response: RecordedResponse; readonly failed: boolean }
+  | {
+      readonly kind: "recorded";
+      readonly response: RunUndo["response"];
+      readonly failed: boolean;
+    }
   | {
       readonly kind: "suspended";
       readonly pending: readonly PendingAsk[];
@@ -59,7 +62,14 @@ export type OnceOutcome =
     }
   /** Someone else has the run: wait for the outcome there. */
   | { readonly kind: "fenced" }
+  /** It ended with something to undo: whoever claims the run next does that, and this caller may. */
+  | { readonly kind: "undoing" }
   | { readonly kind: "failed"; readonly error: RepriseError };
+
+/** Whether the run goes on in another attempt, which the caller waits for or is given. */
+export function isElsewhere({ kind }: OnceOutcome): boolean {
+  return kind === "fenced" || kind === "undoing";
+}
 
 /** A running attempt. */
 export interface RunningOnce {
@@ -71,68 +81,29 @@ export interface RunningOnce {
 }
 
 const nothing = {};
-const none: readonly never[] = [];
 
 /** Starts the attempt. */
 export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): RunningOnce {
   if (deps.isDraining()) return unstarted(sink);
+  if (from.head?.undo !== undefined) {
+    return startUndo(deps, sink, from, from.head, from.head.undo);
+  }
   const { handler, head } = from;
-  const start: AttemptStart = {
-    entries: from.entries,
-    brought: head?.brought ?? nothing,
-    unasked: nothing,
-    pending: head?.pending ?? [],
-    state: head?.state ?? nothing,
-    drafts: head?.drafts ?? nothing,
-    marks: head?.marks ?? nothing,
-    passable: head?.passable ?? none,
-    openStepSince: head?.openStepSince,
-    stepStarted: head?.stepStarted ?? false,
-    startedAt: from.startedAt,
-    round: head?.round ?? 0,
-    version: handler.version,
-    recordedVersion: head?.askedVersion ?? handler.version,
-    capabilities: from.client.capabilities,
-  };
+  const start = startOf(from);
   const report = deps.reporter && reporterOf(deps.reporter, sink, from);
-  const ports: AttemptPorts = {
-    clock: deps.clock,
-    turn: deps.turn,
-    log: deps.log,
-    sink,
-    elicitations: deps.elicitations,
-    replayStallMs: deps.replayStallMs,
-    settleGraceMs: deps.settleGraceMs,
-    timeoutMs: handler.timeoutMs,
-    asksChecked: from.notifications?.asksChecked,
-    report,
-    rests: from.rests === true,
-  };
+  const ports = portsOf(deps, sink, from, report);
   const { resting } = from;
   const attempt = resting ?? new Attempt(start, ports);
   const cancel = (): void =>
     attempt.stop(runCancelled(from.origin().runId, head?.round ?? 0), true);
   const fenced = (): void => attempt.fence();
   sink.attach({ fenced, stopping: () => attempt.stop(), cancelled: cancel });
-  const makeContext = (): Context =>
-    createContext(attempt, {
-      runId: () => from.origin().runId,
-      seed: () => from.origin().seed,
-      keySource: () => keySourceOf(from.origin()),
-      caller: from.caller,
-      client: from.client,
-      notifications: from.notifications,
-      logLevel: from.logLevel,
-      keepsMarks: true,
-      canUndo: true,
-      handlerName: handler.label,
-    });
   const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason) };
   deps.attempts.add(running);
   const conclude = async (): Promise<OnceOutcome> => {
     try {
       const ended = await (resting === undefined
-        ? attempt.run(() => handler.run(from.args, makeContext()))
+        ? attempt.run(() => handler.run(from.args, contextOf(attempt, from)))
         : resting.resume(start, ports));
       // The short way of the call that most tools are: nothing was asked of ctx, so there is nothing to record.
       if (ended.kind === "returned" && sink.ref === undefined && attempt.isUntouched) {
@@ -167,11 +138,6 @@ function unstarted(sink: OnceSink): RunningOnce {
     return { kind: "failed", error: drained() };
   };
   return { outcome: release(), stop: () => undefined, cancel: () => undefined };
-}
-
-/** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
-function keySourceOf(origin: RunOrigin): string {
-  return origin.key === undefined ? origin.runId : `${origin.key.scope}:${origin.key.generation}`;
 }
 
 async function record(
@@ -214,6 +180,10 @@ async function recordOutcome(
     case "threw": {
       const { failed, response } = await responded(deps, from, ended);
       if (hasRecord) {
+        if (failed && hasToUndo(attempt, from.head)) {
+          await end({ to: "undoing", undo: { why: "failed", response } });
+          return { kind: "undoing" };
+        }
         const keyFree = isKeyFree(attempt, from.head, failed);
         await end({
           to: failed ? "failed" : "completed",
@@ -243,6 +213,10 @@ async function recordOutcome(
     case "interrupted": {
       const { error } = ended;
       if (hasRecord && isRepriseError(error, "RUN_CANCELLED")) {
+        if (hasToUndo(attempt, from.head)) {
+          await end({ to: "undoing", undo: { why: "cancelled", response: reasonOf(error) } });
+          return { kind: "undoing" };
+        }
         const keyFree = isKeyFree(attempt, from.head, true);
         await end({ to: "cancelled", response: reasonOf(error), keyFree });
         return { kind: "failed", error };
@@ -275,6 +249,8 @@ async function recordOutcome(
       return { kind: "failed", error };
     }
     case "fenced":
+    // Only an attempt that undoes ends so.
+    case "replayed":
       return { kind: "fenced" };
     case "unrecorded":
       return { kind: "failed", error: ended.error };
@@ -284,10 +260,6 @@ async function recordOutcome(
 /** Why the attempt ended without a response, for the record. */
 function whyOf(error: RepriseError | undefined): { readonly why?: EndReason } {
   return error === undefined ? nothing : { why: reasonOf(error) };
-}
-
-function reasonOf({ code, message, data }: RepriseError): EndReason {
-  return { kind: "error", code, message, data: data as JsonObject | undefined };
 }
 
 /** The response of a handler that has returned or thrown; a return that can't be rendered is a failure. */
@@ -312,6 +284,13 @@ async function responded(
     deps.log.error({ err: error, run: runId, handler: handler.name }, "the handler failed");
   }
   return { kind: "recorded", response: failureResponse(handler.kind, error, runId), failed: true };
+}
+
+/** Whether something that the run did, or may have done, can be undone; or could when it was done. */
+function hasToUndo(attempt: Attempt, head: RunHead | undefined): boolean {
+  const done = { entries: attempt.entries, marked: attempt.recorder.openMarks };
+  const { undos } = attempt;
+  return undos.toUndo(done).length > 0 || undos.missing(done, head?.undoable) !== undefined;
 }
 
 function isKeyFree(attempt: Attempt, head: RunHead | undefined, failed: boolean): boolean {

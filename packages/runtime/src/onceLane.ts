@@ -17,7 +17,7 @@ import type { Dispatcher, QueuedJob } from "./dispatcher.ts";
 import { type EngineDeps, runnable, stateExpiry } from "./engineDeps.ts";
 import { idempotencyOf } from "./idempotency.ts";
 import { growing } from "./notifications.ts";
-import { type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts";
+import { isElsewhere, type OnceOutcome, type RunningOnce, startOnce } from "./onceAttempt.ts";
 import { type Creation, OnceSink } from "./onceSink.ts";
 import { called, Deaths, remoteCallOf, replyOf, runJobOf } from "./pooled.ts";
 import { questionReply, recordedReply } from "./recordedReply.ts";
@@ -226,7 +226,7 @@ class Visit {
       begun: () => begunBy(request),
     });
     const outcome = await this.#attended(running, sink);
-    return outcome.kind === "fenced" ? undefined : this.#ended(outcome, originOf);
+    return isElsewhere(outcome) ? undefined : this.#ended(outcome, originOf);
   }
 
   /** Claims until there is a reply. */
@@ -260,7 +260,7 @@ class Visit {
             begun: () => begunBy(this.#request, reply),
           });
           const outcome = await this.#attended(running, sink);
-          if (outcome.kind !== "fenced") return this.#ended(outcome, () => record.origin);
+          if (!isElsewhere(outcome)) return this.#ended(outcome, () => record.origin);
           claim = this.#byId(record.origin.runId);
           break;
         }
@@ -390,6 +390,7 @@ class Visit {
       case "failed":
         throw outcome.error;
       case "fenced":
+      case "undoing":
         return this.follow(this.#byId(origin().runId));
     }
   }

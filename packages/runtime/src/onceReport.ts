@@ -42,6 +42,8 @@ export function tellEnd(
       return report.asked(outcome.pending, outcome.stateExpiresAt);
     case "fenced":
       return report.ended("lost", undefined);
+    case "undoing":
+      return report.ended(ended.kind === "interrupted" ? "cancelled" : "failed", "running");
     case "recorded":
       return outcome.failed
         ? report.ended("failed", "failed", codeOf(ended))

@@ -57,13 +57,14 @@ export class StepOperation implements Pending {
   readonly #host: OperationHost;
   readonly #settlers: Settlers;
   readonly #mark: () => StepMark | undefined;
+  readonly #hasUndo: boolean;
   readonly #run: () => Promise<StepOutcome>;
   #phase: "waiting" | "preparing" | "prepared" | "running" | "done" = "waiting";
   /** This operation wrote the step's first mark. */
   #marked = false;
 
   /**
-   * @param mark the mark to write before the function is entered; undefined under `"retry"`
+   * @param mark the mark to write before the function is entered; undefined under `"retry"` without undo
    * @param run executes the step's function with its policy
    */
   constructor(
@@ -72,12 +73,14 @@ export class StepOperation implements Pending {
     settlers: Settlers,
     mark: () => StepMark | undefined,
     run: () => Promise<StepOutcome>,
+    hasUndo: boolean,
   ) {
     this.name = name;
     this.#host = host;
     this.#settlers = settlers;
     this.#mark = mark;
     this.#run = run;
+    this.#hasUndo = hasUndo;
   }
 
   get isRunning(): boolean {
@@ -126,7 +129,7 @@ export class StepOperation implements Pending {
     const { recorder } = this.#host;
     const mark = this.#mark();
     this.#marked = mark !== undefined && !recorder.isMarked(this.name);
-    return recorder.beforeStep(this.name, mark);
+    return recorder.beforeStep(this.name, mark, this.#hasUndo);
   }
 
   #whenReady(ready: Promise<void>): void {

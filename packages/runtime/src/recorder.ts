@@ -43,6 +43,8 @@ export class Recorder {
   #drafts: Progress["drafts"];
   #stepStarts = false;
   #stepStarted: boolean;
+  #stepsMarked: boolean;
+  #undoable: string[] = [];
   #writing: Promise<void> | undefined;
   #failed = false;
   #flushWanted = false;
@@ -52,6 +54,7 @@ export class Recorder {
    * @param stepStarted whether the store knows already that a live step was started in this run
    * @param marked steps that were started and not recorded
    * @param fail told once, with what a write was rejected with
+   * @param stepsMarked whether the store knows that every step that was started wrote a mark first
    */
   constructor(
     sink: FactSink,
@@ -59,9 +62,11 @@ export class Recorder {
     marked: readonly string[],
     publish: (entry: Entry) => void,
     fail: (error: unknown) => void,
+    stepsMarked = false,
   ) {
     this.#sink = sink;
     this.#stepStarted = stepStarted;
+    this.#stepsMarked = stepsMarked;
     this.#openMarks = new Set(marked);
     this.#publish = publish;
     this.#fail = fail;
@@ -75,6 +80,11 @@ export class Recorder {
   /** Whether a step of the run may have happened and has no recorded result. */
   get hasOpenMarks(): boolean {
     return this.#openMarks.size > 0;
+  }
+
+  /** Steps that may have happened and have no recorded result, those that failed in doubt included. */
+  get openMarks(): ReadonlySet<string> {
+    return this.#openMarks;
   }
 
   /** Whether the step has an open mark, of this attempt or an earlier one. */
@@ -118,17 +128,24 @@ export class Recorder {
   /**
    * Before a live step: everything that precedes it, and its mark if it has one, become durable. Undefined when the store
    * knows it all.
+   * @param hasUndo whether the step has an undo function; it has a mark then
    */
-  beforeStep(step: string, mark: StepMark | undefined): Promise<void> | undefined {
+  beforeStep(step: string, mark: StepMark | undefined, hasUndo = false): Promise<void> | undefined {
     if (mark !== undefined) this.noteMark(step, mark);
-    if (!this.#stepStarted) {
-      this.#stepStarted = true;
-      this.#stepStarts = true;
-    }
+    if (hasUndo) this.#undoable.push(step);
+    this.#begins(this.#openMarks.has(step));
     if (!this.#hasNews() && this.#writing === undefined) return undefined;
     this.#flushWanted = this.#hasNews();
     this.#write();
     return this.#writing;
+  }
+
+  /** The store learns of the run's first step, and of the first without a mark: one may then be running unseen. */
+  #begins(isMarked: boolean): void {
+    if (this.#stepStarted && (isMarked || !this.#stepsMarked)) return;
+    this.#stepsMarked = isMarked;
+    this.#stepStarted = true;
+    this.#stepStarts = true;
   }
 
   /** Before a live step that needs no write: a paused process may have lost its lease meanwhile (W5). */
@@ -166,12 +183,15 @@ export class Recorder {
       marks: this.#marks,
       settled: this.#settled,
       stepStarts: this.#stepStarts,
+      ...(this.#stepStarts && this.#stepsMarked ? { stepsMarked: true } : {}),
+      ...(this.#undoable.length === 0 ? {} : { undoable: this.#undoable }),
       ...(this.#drafts === undefined ? {} : { drafts: this.#drafts }),
     };
     this.#marks = byName();
     this.#settled = byName();
     this.#drafts = undefined;
     this.#stepStarts = false;
+    this.#undoable = [];
     return facts;
   }
 

@@ -96,6 +96,7 @@ export async function executeRepeatable(
       logLevel: request.logLevel,
       // A handler that is declared repeatable says itself that a step may happen again.
       keepsMarks: handler.effects === "repeatable",
+      canUndo: false,
       handlerName: handler.label,
     });
   const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason, true) };
@@ -187,6 +188,7 @@ export async function executeRepeatable(
           now: handler.version,
         });
       case "fenced":
+      case "replayed":
       case "unrecorded":
         throw new RepriseError("INTERNAL", "a run without a record can't lose one");
     }

@@ -2,9 +2,10 @@
  * Replies: what goes back to the carrier for what is recorded or decided.
  */
 import { type ErrorCode, errorSpecs, RepriseError } from "@reprise/errors";
-import type { JsonObject } from "@reprise/journal";
-import type { PendingAsk, RecordedResponse, RunStatus } from "./runRecord.ts";
+import { isJsonObject, type JsonObject } from "@reprise/journal";
+import type { PendingAsk, RecordedResponse, RunStatus, RunUndo } from "./runRecord.ts";
 import type { RunReply } from "./runtimeTypes.ts";
+import type { EndReason } from "./storePort.ts";
 
 /** The reply of a recorded end; never called with a question, which is sealed anew by the lane. */
 export function replyOfRecorded(response: RecordedResponse): RunReply {
@@ -85,9 +86,48 @@ export function runCancelled(runId?: string, round = 0): RepriseError {
   });
 }
 
-/** Only an operator goes on with the run. */
-export function runParked(runId: string, round: number): RepriseError {
-  return new RepriseError("RUN_PARKED", "the run waits for an operator", {
+/** Only an operator goes on with the run. @param response what it was parked with: a mismatch is told */
+export function runParked(runId: string, round: number, response?: RecordedResponse): RepriseError {
+  const why =
+    response?.kind === "error" && response.code === "JOURNAL_MISMATCH"
+      ? response.message
+      : undefined;
+  const message = "the run waits for an operator";
+  return new RepriseError("RUN_PARKED", why === undefined ? message : `${message}: ${why}`, {
     data: { runId, round },
   });
+}
+
+/** What the run did stands, and only an operator can have it tried again. */
+export function undoFailed(
+  runId: string,
+  round: number,
+  step: string,
+  undone: readonly string[],
+): RepriseError {
+  return new RepriseError(
+    "UNDO_FAILED",
+    `step "${step}" could not be undone; the run waits for an operator`,
+    { data: { runId, round, step, undone } },
+  );
+}
+
+/** An error as it is recorded. */
+export function reasonOf({ code, message, data }: RepriseError): EndReason {
+  return { kind: "error", code, message, data: data as JsonObject | undefined };
+}
+
+/** A response that says what of the run was undone: in an error's data, in a result's `_meta`. */
+export function withUndone(
+  response: RunUndo["response"],
+  undone: readonly string[],
+): RunUndo["response"] {
+  if (undone.length === 0) return response;
+  if (response.kind === "error") return { ...response, data: { ...response.data, undone } };
+  const { _meta: meta } = response.result;
+  const known = isJsonObject(meta ?? null) ? (meta as JsonObject) : {};
+  return {
+    kind: "complete",
+    result: { ...response.result, _meta: { ...known, "reprise/undone": undone } },
+  };
 }

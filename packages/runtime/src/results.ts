@@ -6,7 +6,7 @@
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
-import type { RecordedResponse } from "./runRecord.ts";
+import type { RunUndo } from "./runRecord.ts";
 import type { CompiledSchema } from "./schema.ts";
 import { StepError } from "./stepErrors.ts";
 
@@ -49,7 +49,7 @@ function toolFailure(text: string): JsonObject {
 }
 
 /** A failure as it is recorded. */
-export function failureResponse(kind: string, error: unknown, runId: string): RecordedResponse {
+export function failureResponse(kind: string, error: unknown, runId: string): RunUndo["response"] {
   const text = failureText(error, runId);
   if (kind === "tool") return { kind: "complete", result: toolFailure(text) };
   return { kind: "error", code: "INTERNAL", message: text, data: { runId } };

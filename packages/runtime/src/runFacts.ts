@@ -17,6 +17,8 @@ export interface RunFacts {
   readonly logLevel: LogLevel | undefined;
   /** Whether a mark outlives the attempt; without one, only `"retry"` can be kept. */
   readonly keepsMarks: boolean;
+  /** Whether what was done is recorded, so that it can be undone. */
+  readonly canUndo: boolean;
   /** Words for errors, such as `tool "refund_order"`. */
   readonly handlerName: string;
 }

@@ -139,6 +139,8 @@ export interface RunUndo {
   readonly response: Exclude<RecordedResponse, { readonly kind: "question" }>;
   /** When the first attempt that undoes was given out: the remote's memory of undo keys is counted from here. */
   readonly triedAt?: number | undefined;
+  /** Attempts that undo, so far. Absent is none. */
+  readonly attempts?: number | undefined;
   /** The lease is still that of the attempt that was cancelled, which may be in a step. Absent is false. */
   readonly awaits?: boolean | undefined;
 }
@@ -212,6 +214,10 @@ export interface RunHead {
   readonly stateGivenOut: boolean;
   /** When the newest given-out state expires; 0 when none was. */
   readonly stateExpiresAt: number;
+  /** An operator wants it to go on: a sweep drives it, whoever may come again, until its round ends. Absent is false. */
+  readonly wanted?: boolean | undefined;
+  /** An operator ended it by hand: `response` stands for every later call. Absent is false. */
+  readonly finished?: boolean | undefined;
   readonly updatedAt: number;
   readonly expiresAt: number;
 }

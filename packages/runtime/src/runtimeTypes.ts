@@ -186,8 +186,8 @@ export interface CancelOptions {
 
 /** What became of a run that was to be cancelled. */
 export type CancelOutcome =
-  /** It has ended so, by this call or an earlier one. */
-  | { readonly kind: "cancelled"; readonly round: number }
+  /** It has ended so, by this call or an earlier one; with `undoing`, what it did is still to be undone. */
+  | { readonly kind: "cancelled"; readonly round: number; readonly undoing?: boolean }
   /** It had ended otherwise, which stands. */
   | { readonly kind: "ended"; readonly round: number; readonly status: RunStatus }
   /** No record of that id, or another principal's. */

@@ -23,7 +23,10 @@ export function stepOptionsOf<T>(name: string, options: StepOptions<T>): StepOpt
       `step "${name}": retry.tries is ${tries}; give a whole number of at least 1`,
     );
   }
-  const { key, onUncertain } = options;
+  const { key, onUncertain, undo } = options;
+  if (undo !== undefined && typeof undo !== "function") {
+    throw new TypeError(`step "${name}": undo must be a function`);
+  }
   if (key !== undefined && (typeof key !== "string" || key === "")) {
     throw new TypeError(`step "${name}": key must be a text that is not empty`);
   }

@@ -20,7 +20,7 @@ import { isNotDone, recordedError } from "./stepErrors.ts";
 export interface OperationScope {
   /** Another server's handler may run inside a step of this process: only the step's own ctx is refused. */
   readonly owner: object;
-  readonly kind: "step" | "read";
+  readonly kind: "step" | "read" | "undo";
   readonly name: string;
 }
 
@@ -62,6 +62,8 @@ export type StepOutcome =
 /** What a step runs with. */
 export interface StepRun<T> {
   readonly name: string;
+  /** Default `step`. */
+  readonly kind?: OperationScope["kind"];
   readonly owner: object;
   readonly fn: (step: StepContext) => Promise<T> | T;
   readonly options: StepOptions<T>;
@@ -179,7 +181,7 @@ async function tryOnce<T, R extends T | undefined>(
   cut.addEventListener("abort", onCut, { once: true });
   if (cut.aborted) onCut();
   try {
-    const scope: OperationScope = { owner: run.owner, kind: "step", name: run.name };
+    const scope: OperationScope = { owner: run.owner, kind: run.kind ?? "step", name: run.name };
     const step: StepContext = { idempotencyKey, signal: controller.signal, attempt };
     const value = await Promise.race([operationScope.run(scope, async () => fn(step)), cutOff]);
     return { kind: "value", value };

@@ -67,15 +67,18 @@ export class Sweeper {
     const found = room > 0 ? await this.#store.findAbandoned(room + this.#passedOver.size) : [];
     const abandoned = found.filter((runId) => !this.#passedOver.has(runId)).slice(0, room);
     if (abandoned.length === 0 && room > 0) this.#passedOver.clear();
-    await Promise.all(
-      abandoned.map((runId) =>
-        this.#goOn(runId).catch((error: unknown) => {
-          this.#passedOver.add(runId);
-          this.#deps.log.warn({ err: error, run: runId }, "a run could not be swept");
-        }),
-      ),
-    );
+    await Promise.all(abandoned.map((runId) => this.look(runId)));
     if (!this.#closed) await this.#store.removeExpired(BATCH * 8);
+  }
+
+  /** Goes on with a run if nobody else has it: one that was found, or is known to wait for that. Never rejects. */
+  async look(runId: string): Promise<void> {
+    try {
+      await this.#goOn(runId);
+    } catch (error) {
+      this.#passedOver.add(runId);
+      this.#deps.log.warn({ err: error, run: runId }, "a run could not be swept");
+    }
   }
 
   async #goOn(runId: string): Promise<void> {
@@ -158,6 +161,8 @@ export class Sweeper {
     const outcome = await running.outcome;
     this.#running -= 1;
     const { runId } = origin;
+    // Nobody waits who would go on with it.
+    if (outcome.kind === "undoing") void this.look(runId);
     log.info(
       { run: runId, outcome: outcome.kind },
       "a sweep went on with a run whose attempt had died",

@@ -1,7 +1,7 @@
 /**
  * An operator lets a run go on that only an operator can (docs/design.md 3.9).
  *
- * O1 The next claim gets it, by a request or a sweep, and deaths are counted from the start.
+ * O1 The next claim gets it, by a request or a sweep, also when no client can come again; deaths are counted from the start.
  * O2 It stands at an epoch that no attempt has had: one that was only paused when the run was parked records nothing any more.
  * O3 A failed undo is tried again: whether the remote still knows its keys is the operator's to judge.
  */
@@ -17,7 +17,7 @@ export function release(run: StoredRun | undefined, env: TransitionEnv): Transit
   if (status !== "parked" && status !== "mismatched") {
     return { reply: { tag: "NOT_PARKED", round, status } };
   }
-  const { triedAt: _triedAt, ...undo } = head.undo ?? {};
+  const { triedAt: _triedAt, attempts: _attempts, ...undo } = head.undo ?? {};
   const next = touched(
     {
       ...cleared(head),
@@ -26,6 +26,7 @@ export function release(run: StoredRun | undefined, env: TransitionEnv): Transit
       takeovers: 0,
       mismatchedAt: undefined,
       response: undefined,
+      wanted: true,
       ...("why" in undo ? { undo } : {}),
     },
     env,

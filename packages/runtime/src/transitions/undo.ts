@@ -44,7 +44,8 @@ export function undoing(head: RunHead, undo: RunUndo, env: TransitionEnv): RunHe
 /** The run as a claim must see it: one whose deadline has passed is to be undone. */
 export function atDeadline<Run extends StoredRun>(run: Run, env: TransitionEnv): StoredRun {
   if (!isOverdue(run.head, env.now)) return run;
-  const head = undoing(run.head, { why: "expired", response: expired(run.head) }, env);
+  const response = expired(run.origin.runId, run.head.round);
+  const head = undoing(run.head, { why: "expired", response }, env);
   return {
     get origin() {
       return run.origin;
@@ -56,7 +57,7 @@ export function atDeadline<Run extends StoredRun>(run: Run, env: TransitionEnv):
 
 /** The undo of an attempt that is given out now. */
 export function begun({ awaits: _awaits, ...undo }: RunUndo, now: number): RunUndo {
-  return { ...undo, triedAt: undo.triedAt ?? now };
+  return { ...undo, triedAt: undo.triedAt ?? now, attempts: (undo.attempts ?? 0) + 1 };
 }
 
 /** Steps with something to undo, once an attempt's progress is recorded. */
@@ -88,11 +89,11 @@ export function stopOf(head: RunHead, epoch: number): StopReason | undefined {
   return head.epoch === epoch && head.stopping ? "left" : undefined;
 }
 
-function expired({ round }: RunHead): RunUndo["response"] {
+function expired(runId: string, round: number): RunUndo["response"] {
   return {
     kind: "error",
     code: "RUN_EXPIRED",
-    message: "the question was not answered in time",
-    data: { round },
+    message: "the question was not answered in time, and what the run had done is undone",
+    data: { runId, round, status: "undone" },
   };
 }
