@@ -3,13 +3,13 @@
  *
  * The `@reprise/source` condition of each package's exports map leads to `src/index.ts`. It stands in both
  * lists because test files are loaded through vite's server-side resolver and the rest through the plain one.
- * Setting `conditions` replaces vite's defaults, so these are repeated.
+ * Setting `conditions` replaces vite's defaults, so these are repeated, without `module`: Node does not know it, and loads what vite resolves.
  */
 import { defineConfig } from "vitest/config";
 import { longRun, seed } from "./test/support/config.ts";
 import { CountReporter } from "./test/support/countReporter.ts";
 
-const conditions = ["@reprise/source", "module", "node", "development|production"];
+const conditions = ["@reprise/source", "node", "development|production"];
 
 /** Two cores: more workers would only take turns and make every timeout a matter of luck. */
 const maxWorkers = 2;
@@ -47,7 +47,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts", "test/chaos/**/*.test.ts"],
+          include: ["test/e2e/**/*.test.ts", "test/chaos/**/*.test.ts", "test/attacks/**/*.test.ts"],
           exclude: longRun ? [] : tooLongForEveryRun,
           testTimeout: longRun ? 3_600_000 : 300_000,
           hookTimeout: 120_000,

@@ -4,7 +4,7 @@
  * It keeps no state that another front would need, and it never closes the runtime: who made that closes it.
  * Everything it installs (hooks, parsers, error handler) stays inside the plugin's own scope.
  *
- * A request passes, in this order: Host, Origin (CORS), Accept, authentication, body, endpoint.
+ * A request passes, in this order: what makes it ambiguous, Host, Origin (CORS), Accept, authentication, body, endpoint.
  */
 import { RepriseError } from "@reprise/errors";
 import { errorResponse } from "@reprise/protocol";
@@ -20,6 +20,7 @@ import { acceptsBoth, hostRule, isLoopbackName, originRule } from "./admission.t
 import { authenticationHook } from "./auth/authenticationHook.ts";
 import { serveProtectedResource } from "./auth/protectedResource.ts";
 import { ScopeRule } from "./auth/scopes.ts";
+import { ambiguityOf } from "./brokenRequests.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { McpEndpoint, parseMcpBody } from "./endpoint.ts";
 import { LegacyLane } from "./legacy/lane.ts";
@@ -101,7 +102,7 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     subscriptions?.close();
     closed();
   });
-  serveOperations(app, config.runtime, metrics, gate.check);
+  serveOperations(app, config.runtime, metrics, gate.check, config.metricsToken);
   if (protectedResource !== undefined) {
     const { catalog } = config.runtime;
     serveProtectedResource(app, protectedResource, config.path, {
@@ -152,6 +153,8 @@ class Gate {
       // request.host heeds X-Forwarded-Host where the instance trusts its proxy.
       const { host } = request;
       const { origin, accept } = request.raw.headers;
+      const ambiguity = ambiguityOf(request.raw.url, request.raw.rawHeaders);
+      if (ambiguity !== undefined) return endpoint.refuse(ambiguity, request, reply);
       if (isExposed) return refuse(request, reply, { setting: "auth", value: "none given" });
       if (!admitsHost(host))
         return refuse(request, reply, { setting: "allowedHosts", value: host });

@@ -4,8 +4,9 @@
 import { RepriseError } from "@reprise/errors";
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { isLoopbackName } from "./admission.ts";
+import { refuseConnection, refusePath, refuseUrl } from "./brokenRequests.ts";
 import { createFront } from "./front.ts";
-import type { FrontOptions } from "./options.ts";
+import { type FrontOptions, whole } from "./options.ts";
 import { closeSilentConnections } from "./silentConnections.ts";
 
 /** Options of `createHttpServer`. */
@@ -17,6 +18,13 @@ export interface HttpServerOptions extends FrontOptions {
    * Where a proxy rewrites Host, this makes the original one count.
    */
   readonly trustProxy?: boolean | readonly string[];
+  /**
+   * How long a client may take to send one request, body and all, in milliseconds; then it gets 408 and its connection is closed.
+   * Default 60000. Where nothing else limits connections, this is what slow senders are held off with.
+   */
+  readonly requestTimeoutMs?: number;
+  /** The same for the head of a request. Default 15000; never more than `requestTimeoutMs`. */
+  readonly headersTimeoutMs?: number;
 }
 
 /** Options of `listen`. */
@@ -37,23 +45,46 @@ export interface RunningFront {
   close(): Promise<void>;
 }
 
-/** How long a client may take to send one request. The default of fastify is for ever. */
-const requestTimeoutMs = 60_000;
+/** The default of fastify is for ever. */
+const defaultRequestTimeoutMs = 60_000;
+const defaultHeadersTimeoutMs = 15_000;
 
 /** A fastify instance with the front on it, not listening yet. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { trustProxy } = options;
+  const requestTimeoutMs = whole(
+    "requestTimeoutMs",
+    options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+    1,
+  );
+  const headersTimeoutMs = Math.min(
+    whole("headersTimeoutMs", options.headersTimeoutMs ?? defaultHeadersTimeoutMs, 1),
+    // Node wants it so: the head is a part of the request.
+    requestTimeoutMs,
+  );
   const app = fastify({
     ...(options.logger === undefined ? { logger: false } : { loggerInstance: options.logger }),
     // A line per call is the business of whoever wants it; 403s and failures are logged one by one.
     logController: new fastify.LogController({ disableRequestLogging: true }),
     requestTimeout: requestTimeoutMs,
+    http: {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      // Node looks for slow senders this often, and every 30 s unless told.
+      connectionsCheckingInterval: Math.ceil(headersTimeoutMs / 4),
+    },
+    // What comes on a kept connection while the server stops is answered like anything else: by the runtime's BUSY, which says
+    // when to come again, and not by a 503 that is no JSON-RPC.
+    return503OnClosing: false,
+    clientErrorHandler: refuseConnection,
+    frameworkErrors: refuseUrl,
     // `/mcp/` is what many a client makes of `/mcp`, and a redirect would lose the body with some of them.
     routerOptions: { ignoreTrailingSlash: true },
     ...(trustProxy === undefined
       ? {}
       : { trustProxy: typeof trustProxy === "boolean" ? trustProxy : [...trustProxy] }),
   });
+  app.setNotFoundHandler(refusePath);
   closeSilentConnections(app);
   app.register(createFront(options));
   return app;

@@ -32,6 +32,11 @@ export interface FrontOptions {
   readonly allowedHeaders?: readonly string[];
   /** Largest body of a POST in bytes. Default 4194304 (4 MiB); a larger one gets 413. */
   readonly maxBodyBytes?: number;
+  /**
+   * Of these secrets `/metrics` wants one as bearer token: each at least 32 bytes. Default none: whoever reaches the address under an
+   * allowed Host may read counts of requests by method and outcome, and of open streams.
+   */
+  readonly metricsToken?: readonly string[];
   /** Entries of one page of a list. Default 200. */
   readonly pageSize?: number;
   /** How long clients may reuse lists and discovery. Default 300000 (5 minutes); 0 while developing. */
@@ -78,6 +83,7 @@ export interface FrontConfig {
   readonly allowedOrigins: readonly string[];
   readonly allowedHeaders: readonly string[];
   readonly maxBodyBytes: number;
+  readonly metricsToken: readonly string[];
   readonly pageSize: number;
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
@@ -119,6 +125,7 @@ export function resolveOptions(options: FrontOptions): FrontConfig {
     allowedOrigins: (options.allowedOrigins ?? []).map(originEntry),
     allowedHeaders: (options.allowedHeaders ?? []).map(headerEntry),
     maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes ?? 4 * 1024 * 1024, 1),
+    metricsToken: (options.metricsToken ?? []).map(metricsSecret),
     pageSize: whole("pageSize", options.pageSize ?? 200, 1),
     listTtlMs: whole("listTtlMs", options.listTtlMs ?? 300_000, 0),
     heartbeatMs: whole("heartbeatMs", options.heartbeatMs ?? 15_000, 1),
@@ -139,7 +146,8 @@ export function resolveOptions(options: FrontOptions): FrontConfig {
 
 const longestTimerMs = 2 ** 31 - 1;
 
-function whole(name: string, value: number, least: number): number {
+/** @throws RangeError naming the option */
+export function whole(name: string, value: number, least: number): number {
   if (!Number.isInteger(value) || value < least || value > longestTimerMs) {
     throw new RangeError(`${name} must be a whole number from ${least} to ${longestTimerMs}`);
   }
@@ -151,6 +159,13 @@ function hostEntry(entry: string): string {
     throw new TypeError(`allowedHosts: "${entry}" is not a host name with or without a port`);
   }
   return entry.toLowerCase();
+}
+
+function metricsSecret(secret: string): string {
+  if (typeof secret !== "string" || Buffer.byteLength(secret) < 32) {
+    throw new TypeError("metricsToken: each must be text of at least 32 bytes");
+  }
+  return secret;
 }
 
 function headerEntry(entry: string): string {

@@ -100,10 +100,12 @@ function listenOptions(settings: Settings): Omit<ListenOptions, "runtime"> {
   const { host, port, path, auth, allowedHosts, allowedOrigins, allowedHeaders } = settings;
   const { trustProxy } = settings;
   const { maxBodyBytes, pageSize, listTtlMs, heartbeatMs } = settings;
+  const { requestTimeoutMs, headersTimeoutMs, metricsToken } = settings;
   const { maxSubscriptions, maxSubscriptionsPerCaller } = settings;
   return {
     ...{ host, port, path, allowedHosts, allowedOrigins, allowedHeaders },
     ...{ maxBodyBytes, pageSize, listTtlMs, heartbeatMs },
+    ...{ requestTimeoutMs, headersTimeoutMs, metricsToken },
     ...{ maxSubscriptions, maxSubscriptionsPerCaller },
     legacy: legacyOptions(settings),
     trustProxy: trustProxy.includes("*") ? true : trustProxy,

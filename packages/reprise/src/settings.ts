@@ -29,6 +29,9 @@ export interface Settings {
   readonly tokenScopes: readonly string[];
   readonly tokenClockTolerance: string;
   readonly maxBodyBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly metricsToken: readonly string[];
   readonly pageSize: number;
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
@@ -154,6 +157,9 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   tokenScopes: [list, undefined, [], "front", "Scopes that every call needs, besides those of its handler."],
   tokenClockTolerance: [duration, undefined, "30s", "front", "How far the issuers' clocks may be off."],
   maxBodyBytes: [bytes, "bytes", 4_194_304, "front", "Largest body of a request; a larger one gets 413."],
+  requestTimeoutMs: [from(1), "ms", 60_000, "front", "How long a client may take to send one request, body and all; then it gets 408 and its connection is closed."],
+  headersTimeoutMs: [from(1), "ms", 15_000, "front", "The same for the head of a request."],
+  metricsToken: [secrets, undefined, [], "front", "Secrets of at least 32 bytes of which `/metrics` wants one as bearer token. Without any, whoever reaches the address under an allowed Host may read counts of requests by method and outcome."],
   pageSize: [from(1), "entries", 200, "front", "Entries of one page of a list."],
   listTtlMs: [from(0), "ms", 300_000, "front", "How long clients may reuse lists and discovery."],
   heartbeatMs: [from(1), "ms", 15_000, "front", "Longest silence on an open stream. Keep it below the idle timeout of every proxy between."],
