@@ -35,7 +35,13 @@ const folders = files.flatMap((file) =>
 const nameOf = new Map(folders.map((folder) => [folder, manifestOf(folder).name]));
 const ourNames = new Set(nameOf.values());
 const rootTools = Object.keys(manifestOf(".").devDependencies ?? {});
-const sources = files.filter((file) => /^(packages|services)\/[^/]+\/src\/.*\.ts$/.test(file));
+const sources = files.filter((file) =>
+  /^(packages|services)\/[^/]+\/(src\/.*\.ts|host\/.*\.tsx?)$/.test(file),
+);
+/** Pages that run in a browser, and what bundles them: their libraries are built in and never installed. */
+const pages = files.filter((file) =>
+  /^(packages|services)\/[^/]+\/(.*\.tsx|pages\/.*\.ts|[^/]+\.mjs)$/.test(file),
+);
 const tests = files.filter((file) => /^((packages|services)\/[^/]+\/)?test\/.*\.ts$/.test(file));
 
 describe("the dependency table", () => {
@@ -88,6 +94,19 @@ describe("the dependency table", () => {
     expect(findings).toEqual([]);
   });
 
+  test("is kept by every import of pages: their libraries are tools of the build", () => {
+    const findings = pages.flatMap((file) => {
+      const folder = workspaceOf(file) ?? "";
+      const { dependencies, devDependencies } = manifestOf(folder);
+      const declared = Object.keys({ ...dependencies, ...devDependencies });
+      return importsOf(file).flatMap((specifier) => {
+        const name = packageOf(specifier);
+        return name === undefined || declared.includes(name) ? [] : [`${file} imports ${specifier}`];
+      });
+    });
+    expect(findings).toEqual([]);
+  });
+
   test("gives each outside library one home", () => {
     const homes = new Map<string, string[]>();
     for (const [folder, { outside }] of Object.entries(workspaces)) {
@@ -107,7 +126,7 @@ describe("the dependency table", () => {
   test("names no library that its home, or the home's tests, do not import", () => {
     for (const [folder, { outside }] of Object.entries(workspaces)) {
       const imported = new Set(
-        [...sources, ...tests]
+        [...sources, ...tests, ...pages]
           .filter((file) => workspaceOf(file) === folder)
           .flatMap((file) => importsOf(file).map(packageOf)),
       );
@@ -182,7 +201,7 @@ describe("files", () => {
 
   test(`have at most ${maxLines} lines`, () => {
     const long = files
-      .filter((file) => /^(packages|services|test|infra)\/.*\.(ts|mjs|js|lua)$/.test(file))
+      .filter((file) => /^(packages|services|test|infra)\/.*\.(tsx?|mjs|js|lua)$/.test(file))
       .map((file) => `${file}: ${textOf(file).trimEnd().split("\n").length}`)
       .filter((line) => Number(line.split(": ")[1]) > maxLines);
     expect(long).toEqual([]);

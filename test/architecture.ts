@@ -81,7 +81,8 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
   "services/worker": { ours: ["reprise"], outside: [] },
   "services/shop": {
     ours: ["reprise"],
-    outside: ["fastify", "mailparser", "nodemailer", "smtp-server", "zod"],
+    // esbuild and preact: the host page (services/shop/host), bundled when it is first visited.
+    outside: ["esbuild", "fastify", "mailparser", "nodemailer", "preact", "smtp-server", "zod"],
   },
 };
 

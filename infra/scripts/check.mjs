@@ -4,7 +4,7 @@
  * All tools run, also after a failed one, so that one call shows all that is to mend; the last line counts
  * them like a test run. biome: format, lint, undeclared dependencies, import cycles. oxlint: rules that need
  * types (floating and misused promises) and file size. tsc: sources and tests of all packages in one
- * program. knip: what nobody uses.
+ * program, and what runs in a browser without the types of Node. knip: what nobody uses.
  */
 import { spawnSync } from "node:child_process";
 import process from "node:process";
@@ -14,6 +14,7 @@ const tools = [
   ["biome", "ci", "--colors=off", "--error-on-warnings", "--max-diagnostics=200", "."],
   ["oxlint", "--type-aware", "--deny-warnings"],
   ["tsc", "-p", "test"],
+  ["tsc", "-p", "services/shop/host"],
   ["knip", "--no-config-hints"],
 ];
 
