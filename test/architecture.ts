@@ -73,6 +73,7 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
       "@reprise/runtime",
       "@reprise/store-lmdb",
       "@reprise/store-redis",
+      "@reprise/telemetry",
       "@reprise/testing",
     ],
     outside: ["commander", "pino", "tsx"],

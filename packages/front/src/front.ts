@@ -102,7 +102,8 @@ function installFront(app: FastifyInstance, config: FrontConfig): void {
     subscriptions?.close();
     closed();
   });
-  serveOperations(app, config.runtime, metrics, gate.check, config.metricsToken);
+  const { metricsToken, metricsText } = config;
+  serveOperations(app, config.runtime, metrics, gate.check, metricsToken, metricsText);
   if (protectedResource !== undefined) {
     const { catalog } = config.runtime;
     serveProtectedResource(app, protectedResource, config.path, {

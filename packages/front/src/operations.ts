@@ -9,13 +9,14 @@ import type { Runtime } from "@reprise/runtime";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { FrontMetrics } from "./metrics.ts";
 
-/** Adds the routes. `check` guards what tells more than a word; of `tokens`, if there are any, metrics need one. */
+/** Adds the routes. `check` guards what tells more than a word; of `tokens`, if there are any, metrics need one; `more` is joined to them. */
 export function serveOperations(
   app: FastifyInstance,
   runtime: Runtime,
   metrics: FrontMetrics,
   check: onRequestHookHandler,
   tokens: readonly string[],
+  more: (() => Promise<string>) | undefined,
 ): void {
   app.get("/healthz", (_request, reply) => {
     reply.send({ status: "ok" });
@@ -27,11 +28,15 @@ export function serveOperations(
     return reply.code(503).send({ status: "unavailable" });
   });
   const admits = tokenRule(tokens);
-  app.get("/metrics", { onRequest: check }, (request, reply) => {
+  app.get("/metrics", { onRequest: check }, async (request, reply) => {
     if (!admits(request.headers.authorization)) {
       return reply.code(401).header("www-authenticate", "Bearer").send({ status: "unauthorized" });
     }
-    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.render());
+    const joined = await more?.().catch((error: unknown) => {
+      request.log.warn({ err: error }, "a part of the metrics can't be told");
+    });
+    const text = `${metrics.render()}${joined ?? ""}`;
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(text);
   });
 }
 

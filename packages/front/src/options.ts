@@ -37,6 +37,11 @@ export interface FrontOptions {
    * allowed Host may read counts of requests by method and outcome, and of open streams.
    */
   readonly metricsToken?: readonly string[];
+  /**
+   * More metrics in the Prometheus text format, joined to the front's own under `/metrics`. Default: none. When it rejects, they are
+   * left out and that is logged.
+   */
+  readonly metricsText?: () => Promise<string>;
   /** Entries of one page of a list. Default 200. */
   readonly pageSize?: number;
   /** How long clients may reuse lists and discovery. Default 300000 (5 minutes); 0 while developing. */
@@ -84,6 +89,7 @@ export interface FrontConfig {
   readonly allowedHeaders: readonly string[];
   readonly maxBodyBytes: number;
   readonly metricsToken: readonly string[];
+  readonly metricsText: (() => Promise<string>) | undefined;
   readonly pageSize: number;
   readonly listTtlMs: number;
   readonly heartbeatMs: number;
@@ -126,6 +132,7 @@ export function resolveOptions(options: FrontOptions): FrontConfig {
     allowedHeaders: (options.allowedHeaders ?? []).map(headerEntry),
     maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes ?? 4 * 1024 * 1024, 1),
     metricsToken: (options.metricsToken ?? []).map(metricsSecret),
+    metricsText: options.metricsText,
     pageSize: whole("pageSize", options.pageSize ?? 200, 1),
     listTtlMs: whole("listTtlMs", options.listTtlMs ?? 300_000, 0),
     heartbeatMs: whole("heartbeatMs", options.heartbeatMs ?? 15_000, 1),

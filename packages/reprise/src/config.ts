@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { RepriseError } from "@reprise/errors";
-import { parseSettings, parseTokenSettings, type TokenSettings } from "./parseSettings.ts";
+import { type EnvironmentSettings, parseEnvironment, parseSettings } from "./parseSettings.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -21,11 +21,11 @@ export function readSettings(
   return parseSettings({ env, ...file, readSecretFile: (path) => readFileSync(path, "utf8") });
 }
 
-/** Whose tokens `reprise dev` accepts, from the environment alone. @throws RepriseError CONFIG_INVALID */
-export function readTokenSettings(
+/** What `reprise dev` takes from the environment: whose tokens it accepts, where spans go. @throws RepriseError CONFIG_INVALID */
+export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = process.env,
-): TokenSettings {
-  return parseTokenSettings(env);
+): EnvironmentSettings {
+  return parseEnvironment(env);
 }
 
 function textOf(file: string): string {

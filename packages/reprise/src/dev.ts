@@ -4,11 +4,12 @@
 import { isRepriseError } from "@reprise/errors";
 import type { ServerDefinition } from "@reprise/runtime";
 import pino from "pino";
-import { readTokenSettings } from "./config.ts";
+import { readEnvironment } from "./config.ts";
 import { effectsTable, keylessStepTools } from "./effectsTable.ts";
 import { frontAuth } from "./frontAuth.ts";
 import { type LoadedServer, loadServer } from "./loadServer.ts";
 import { portTaken } from "./portHolder.ts";
+import { readableLog } from "./readableLog.ts";
 import { type ServedServer, serve } from "./serve.ts";
 import { stopSignal } from "./stopSignal.ts";
 
@@ -56,8 +57,10 @@ async function start(
   options: DevOptions,
 ): Promise<ServedServer> {
   const { port, host, data, store, logLevel } = options;
-  const logger = pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
-  const auth = frontAuth(readTokenSettings(), exported, logger);
+  const logger = pino({ level: logLevel }, readableLog());
+  const environment = readEnvironment();
+  const { otlpEndpoint } = environment;
+  const auth = frontAuth(environment, exported, logger);
   try {
     return await serve(server, {
       port,
@@ -66,6 +69,7 @@ async function start(
       logger,
       ...(host === undefined ? {} : { host }),
       ...auth,
+      ...(otlpEndpoint === undefined ? {} : { otlpEndpoint }),
       ...(store === undefined ? {} : { store }),
     });
   } catch (error) {

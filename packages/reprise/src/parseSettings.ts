@@ -35,7 +35,10 @@ const leastSecretBytes = 32;
 /** What is wrong with one setting, without its value. */
 class Unfit extends Error {}
 
-/** The settings that say whose tokens are accepted: all that `reprise dev` takes from the environment. */
+/** All that `reprise dev` takes from the environment. */
+export type EnvironmentSettings = TokenSettings & Pick<Settings, "otlpEndpoint">;
+
+/** Whose tokens are accepted. */
 export type TokenSettings = Pick<
   Settings,
   "auth" | "publicUrl" | "tokenIssuers" | "tokenAudiences" | "tokenScopes" | "tokenClockTolerance"
@@ -54,13 +57,15 @@ export function parseSettings(sources: SettingSources): Settings {
   return parsed;
 }
 
-/** The same of the token settings alone. @throws RepriseError CONFIG_INVALID */
-export function parseTokenSettings(env: SettingSources["env"]): TokenSettings {
+/** The same of what `reprise dev` takes alone. @throws RepriseError CONFIG_INVALID */
+export function parseEnvironment(env: SettingSources["env"]): EnvironmentSettings {
   const problems: string[] = [];
-  const rows = settingRows.filter(({ name }) => name === "publicUrl" || name.startsWith("token"));
+  const rows = settingRows.filter(
+    ({ name }) => name === "publicUrl" || name === "otlpEndpoint" || name.startsWith("token"),
+  );
   const sources = { env, readSecretFile: () => "" };
-  const parsed = parseRows(rows, {}, sources, problems) as TokenSettings;
-  const settings: TokenSettings = { ...parsed, auth: "required" };
+  const parsed = parseRows(rows, {}, sources, problems) as EnvironmentSettings;
+  const settings: EnvironmentSettings = { ...parsed, auth: "required" };
   if (problems.length === 0) problems.push(...tokenContradictions(settings));
   refuse(problems);
   return settings;
@@ -135,6 +140,11 @@ function fromEnvironment(row: SettingRow, { env, readSecretFile }: SettingSource
   const variable = variableOf(row.name);
   const text = env[variable];
   if (text !== undefined && text !== "") return fromText(variable, row.type, text);
+  const { alias } = row;
+  const shared = alias === undefined ? undefined : env[alias];
+  if (alias !== undefined && shared !== undefined && shared !== "") {
+    return fromText(alias, row.type, shared);
+  }
   const path = row.type.kind === "secrets" ? env[`${variable}_FILE`] : undefined;
   if (path === undefined || path === "") return undefined;
   let secrets: string;

@@ -7,19 +7,35 @@ import { createStateSealer } from "@reprise/request-state";
 import type { Logger, RuntimeOptions, ServerDefinition } from "@reprise/runtime";
 import type { Settings } from "./settings.ts";
 import type { Shared } from "./shared.ts";
+import { instanceName, Signals } from "./signals.ts";
+
+/** The signals of a role; the store of `shared` is to be reached through them. */
+export function roleSignals(
+  server: ServerDefinition,
+  { otlpEndpoint }: Settings,
+  { ring }: Pick<Shared, "ring">,
+  logger: Logger,
+): Signals {
+  const signals = new Signals({ server, otlpEndpoint, logger });
+  if (ring !== undefined) signals.keysShown(ring);
+  return signals;
+}
 
 /** What `createRuntime` is given by both roles. */
 export function runtimeOptions(
   server: ServerDefinition,
   settings: Settings,
   { store, keys }: Pick<Shared, "store" | "keys">,
+  signals: Signals,
   logger: Logger,
 ): RuntimeOptions {
   const { maxRequestStateBytes, encryptRequestState } = settings;
   return {
     server,
-    store,
+    store: signals.storeMeasured(store),
     shared: store.shared,
+    observers: signals.observers,
+    instance: instanceName,
     sealer: createStateSealer({
       keys,
       maxBytes: maxRequestStateBytes,

@@ -14,9 +14,11 @@ import {
   type Runtime,
   type RuntimeOptions,
   type ServerDefinition,
+  silentLogger,
 } from "@reprise/runtime";
 import { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "@reprise/store-lmdb";
 import { requireNode } from "./nodeVersion.ts";
+import { instanceName, Signals } from "./signals.ts";
 
 /** Options of `serve`. */
 export interface ServeOptions
@@ -55,6 +57,7 @@ export interface ServeOptions
       | "maxConcurrentAttempts"
       | "rateLimit"
       | "sweep"
+      | "observers"
     >,
     Pick<
       LmdbStoreOptions,
@@ -73,6 +76,8 @@ export interface ServeOptions
   readonly encryptRequestState?: boolean;
   /** Where log lines go: a pino logger, or one that looks like it. Default: nowhere. */
   readonly logger?: ListenOptions["logger"];
+  /** Base URL of an OpenTelemetry collector that takes OTLP over HTTP. Default: nothing is traced. */
+  readonly otlpEndpoint?: string;
 }
 
 /** A server that listens. */
@@ -99,19 +104,24 @@ export async function serve(
   const dataDir = options.store === "none" ? undefined : resolve(options.dataDir ?? ".reprise");
   const store = dataDir === undefined ? undefined : await openStore(dataDir, options);
   let runtime: Runtime | undefined;
+  let signals: Signals | undefined;
   try {
     const sealer = createStateSealer({
       keys: await keysOf(options, store),
       maxBytes: options.maxRequestStateBytes,
       encrypt: options.encryptRequestState,
     });
-    const { logger, ...settings } = options;
+    const { logger, otlpEndpoint, ...settings } = options;
     const logging = logger === undefined ? {} : { logger };
+    const told = new Signals({ server, otlpEndpoint, logger: logger ?? silentLogger });
+    signals = told;
     const started = createRuntime({
       ...settings,
       ...logging,
       server,
-      store: store ?? "none",
+      store: store === undefined ? "none" : told.storeMeasured(store),
+      observers: [...told.observers, ...(options.observers ?? [])],
+      instance: instanceName,
       // Without a store nothing outlives the process, and no other one asks.
       shared: store?.shared,
       sealer,
@@ -119,13 +129,15 @@ export async function serve(
     runtime = started;
     // What is switched off must not be in the first list.
     await started.ready;
-    const front = await listen({ ...settings, ...logging, runtime: started });
+    const metricsText = (): Promise<string> => told.text();
+    const front = await listen({ ...settings, ...logging, metricsText, runtime: started });
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       // Attempts first: a request under way has its answer before its connection is closed.
       const drained = started.close();
       await front.close();
       await drained;
+      await told.close();
     };
     return {
       url: front.url,
@@ -140,6 +152,7 @@ export async function serve(
   } catch (error) {
     // The runtime sweeps from its start on, and closes the store that it was given.
     await (runtime ?? store)?.close();
+    await signals?.close();
     throw error;
   }
 }

@@ -14,9 +14,10 @@ import {
 } from "@reprise/runtime";
 import { frontAuth } from "./frontAuth.ts";
 import { requireNode } from "./nodeVersion.ts";
-import { poolOptions, runtimeOptions } from "./roleRuntime.ts";
+import { poolOptions, roleSignals, runtimeOptions } from "./roleRuntime.ts";
 import type { Settings } from "./settings.ts";
 import { openShared } from "./shared.ts";
+import type { Signals } from "./signals.ts";
 
 /** What a front is given besides its settings. */
 export interface FrontExtras {
@@ -54,20 +55,24 @@ export async function serveFront(
   const log = logger ?? silentLogger;
   const auth = frontAuth(settings, exported, log);
   const shared = await openShared(settings, log);
+  let signals: Signals | undefined;
   let dispatcher: Dispatcher | undefined;
   let runtime: Runtime | undefined;
   const close = async (): Promise<void> => {
     // The runtime closes the store; what opened fails to be closed must not keep the rest open.
     await (runtime ?? shared.store).close();
     await dispatcher?.close();
+    await signals?.close();
     await shared.close();
   };
   try {
+    const told = roleSignals(server, settings, shared, log);
+    signals = told;
     if (settings.dispatch === "pool") {
       dispatcher = await createPoolDispatcher(poolOptions(settings, shared, log));
     }
     const started = createRuntime({
-      ...runtimeOptions(server, settings, shared, log),
+      ...runtimeOptions(server, settings, shared, told, log),
       ...(dispatcher === undefined ? {} : { dispatcher }),
     });
     runtime = started;
@@ -77,6 +82,7 @@ export async function serveFront(
       ...listenOptions(settings),
       ...auth,
       ...(logger === undefined ? {} : { logger }),
+      metricsText: () => told.text(),
       runtime: started,
     });
     let closing: Promise<void> | undefined;

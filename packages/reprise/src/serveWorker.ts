@@ -1,13 +1,7 @@
 /**
  * `serveWorker`: a process that executes what fronts queue. A composition root like serveFront.ts.
  */
-import {
-  type PoolWorker,
-  type QueueWait,
-  queueWaits,
-  startWorker,
-  type WorkerQueueOptions,
-} from "@reprise/pool";
+import { type PoolWorker, queueWaits, startWorker, type WorkerQueueOptions } from "@reprise/pool";
 import {
   createRuntime,
   type Logger,
@@ -17,10 +11,10 @@ import {
 } from "@reprise/runtime";
 import { requireNode } from "./nodeVersion.ts";
 import { type Probes, serveProbes } from "./probes.ts";
-import { poolOptions, runtimeOptions } from "./roleRuntime.ts";
+import { poolOptions, roleSignals, runtimeOptions } from "./roleRuntime.ts";
 import type { Settings } from "./settings.ts";
 import { openShared } from "./shared.ts";
-import { workerMetrics } from "./workerMetrics.ts";
+import type { Signals } from "./signals.ts";
 
 /** What a worker is given besides its settings. */
 export interface WorkerExtras {
@@ -50,6 +44,7 @@ export async function serveWorker(
 ): Promise<ServedWorker> {
   requireNode(process.versions.node);
   const shared = await openShared(settings, logger);
+  let signals: Signals | undefined;
   let runtime: Runtime | undefined;
   let worker: PoolWorker | undefined;
   let probes: Probes | undefined;
@@ -58,20 +53,24 @@ export async function serveWorker(
     await worker?.close();
     await (runtime ?? shared.store).close();
     await probes?.close();
+    await signals?.close();
     await shared.close();
   };
   try {
+    const told = roleSignals(server, settings, shared, logger);
+    signals = told;
     const { concurrency, probeHost: host, probePort: port } = settings;
     const started = createRuntime({
-      ...runtimeOptions(server, settings, shared, logger),
+      ...runtimeOptions(server, settings, shared, told, logger),
       // Callers were counted at the front.
       rateLimit: "none",
     });
     runtime = started;
-    const metrics = async (): Promise<string> =>
-      worker === undefined ? "" : workerMetrics(worker, await waitsOf(worker));
-    const waitsOf = ({ queues }: PoolWorker): Promise<readonly QueueWait[]> =>
-      queueWaits(shared.connection, settings.namespace, queues);
+    told.queuesShown(
+      async () => queueWaits(shared.connection, settings.namespace, worker?.queues ?? []),
+      () => worker?.running ?? 0,
+    );
+    const metrics = (): Promise<string> => told.text();
     const readiness = (): ReturnType<Runtime["health"]> => started.health();
     probes = await serveProbes({ host, port }, { readiness, metrics }, logger);
     const taking = await startWorker({

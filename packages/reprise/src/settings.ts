@@ -66,6 +66,7 @@ export interface Settings {
   readonly probeHost: string;
   readonly probePort: number;
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+  readonly otlpEndpoint?: string;
 }
 
 /** How a setting is written and checked. */
@@ -94,6 +95,8 @@ export interface SettingRow {
   readonly unit: string | undefined;
   /** What holds when it is given nowhere; undefined: nothing. */
   readonly otherwise: string | number | boolean | readonly string[] | object | undefined;
+  /** A variable that many programs share, read where ours is not set. */
+  readonly alias?: string;
   /** Which role reads it. */
   readonly role: "both" | "front" | "worker";
   /** What it does, as one sentence or two. */
@@ -108,6 +111,10 @@ const redisUrl: SettingKind = {
     words: "redis://host:port, rediss://host:port or the path of a socket",
   },
   isHidden: true,
+};
+const httpUrl: SettingKind = {
+  kind: "text",
+  form: { pattern: /^https?:\/\/[^/]/, words: "http://host:port or https://host" },
 };
 const word: SettingKind = {
   kind: "text",
@@ -198,12 +205,18 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   probePort: [port, undefined, 3002, "worker", "Port of the worker's `/healthz`, `/readyz` and `/metrics`; 0 takes a free one."],
 
   logLevel: [oneOf("debug", "info", "warn", "error", "silent"), undefined, "info", "both", "Least level of the JSON log lines on stderr."],
+  otlpEndpoint: [httpUrl, undefined, undefined, "both", "Base URL of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`; `OTEL_EXPORTER_OTLP_ENDPOINT` says the same. Without one nothing is traced."],
+};
+
+const aliases: Readonly<Partial<Record<keyof Settings, string>>> = {
+  otlpEndpoint: "OTEL_EXPORTER_OTLP_ENDPOINT",
 };
 
 /** The table, in the order of the documentation. */
 export const settingRows: readonly SettingRow[] = Object.entries(cells).map(
   ([name, [type, unit, otherwise, role, doc]]) => ({
     name: name as keyof Settings,
+    ...aliasOf(name as keyof Settings),
     type,
     unit,
     otherwise,
@@ -211,6 +224,11 @@ export const settingRows: readonly SettingRow[] = Object.entries(cells).map(
     doc,
   }),
 );
+
+function aliasOf(name: keyof Settings): Pick<SettingRow, "alias"> {
+  const alias = aliases[name];
+  return alias === undefined ? {} : { alias };
+}
 
 /** The variable of a setting: `REPRISE_LEASE_MS` for `leaseMs`. */
 export function variableOf(name: keyof Settings): string {

@@ -5,7 +5,7 @@
  * of the Redis is logged once, at the start.
  */
 import { RepriseError } from "@reprise/errors";
-import { type KeySource, keysFromSecrets } from "@reprise/request-state";
+import { type KeyRing, type KeySource, keysFromSecrets } from "@reprise/request-state";
 import { durationMs, type Logger } from "@reprise/runtime";
 import {
   connectRedis,
@@ -17,6 +17,7 @@ import {
   type RedisStore,
 } from "@reprise/store-redis";
 import { type Settings, variableOf } from "./settings.ts";
+import { instanceName } from "./signals.ts";
 
 /** What is shared, opened. */
 export interface Shared {
@@ -24,6 +25,8 @@ export interface Shared {
   /** The runtime closes it, and with it its shared records. */
   readonly store: RedisStore;
   readonly keys: KeySource;
+  /** The ring that the keys are of; undefined with `requestStateKey`. */
+  readonly ring: KeyRing | undefined;
   /** Closes keys and connection. Idempotent. */
   close(): Promise<void>;
 }
@@ -43,7 +46,8 @@ export async function openShared(settings: Settings, logger: Logger): Promise<Sh
   try {
     for (const warning of connection.warnings) logger.warn({ part: "redis" }, warning);
     logger.info({ durability: connection.durability }, "connected to Redis");
-    const keys = await openKeys(settings, connection, logger, opened);
+    const ring = await openRing(settings, connection, logger, opened);
+    const keys = ring ?? keysFromSecrets(settings.requestStateKey);
     const limits = { leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller };
     const { recordEncryptionKey: secrets } = settings;
     const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
@@ -52,6 +56,7 @@ export async function openShared(settings: Settings, logger: Logger): Promise<Sh
       connection,
       store,
       keys,
+      ring,
       close() {
         closing ??= close();
         return closing;
@@ -63,17 +68,19 @@ export async function openShared(settings: Settings, logger: Logger): Promise<Sh
   }
 }
 
-async function openKeys(
+/** The ring of keys that instances share where none are configured. */
+async function openRing(
   settings: Settings,
   connection: RedisConnection,
   logger: Logger,
   opened: (() => Promise<void>)[],
-): Promise<KeySource> {
+): Promise<KeyRing | undefined> {
   const { requestStateKey, keyEncryptionKey, namespace } = settings;
-  if (requestStateKey.length > 0) return keysFromSecrets(requestStateKey);
+  if (requestStateKey.length > 0) return undefined;
   const ring = await openKeyRing({
     connection,
     namespace,
+    owner: instanceName,
     keyRotationInterval: settings.keyRotationInterval,
     // Session ids are sealed with the same keys.
     requestStateLifetime: longest(settings.requestStateLifetime, settings.sessionLifetime),

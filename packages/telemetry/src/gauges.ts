@@ -91,6 +91,9 @@ export function queueGauges(
   });
   return async () => {
     executing.set(running());
+    // What can't be looked up now is not told, rather than told as it was.
+    oldest.reset();
+    waiting.reset();
     for (const wait of await waits()) {
       oldest.set({ queue: wait.queue }, wait.oldestMs / 1000);
       waiting.set({ queue: wait.queue }, wait.waiting);
