@@ -188,9 +188,12 @@ export type {
   CreateReply,
   CreateRun,
   EndReason,
+  FinishRun,
   LeaveReply,
+  OperateReply,
   Progress,
   QueuedClaimReply,
+  RetryRun,
   RoundEnd,
   RunStore,
   StopReason,
@@ -205,6 +208,7 @@ export { createRun } from "./transitions/create.ts";
 export type { RunWrite, StoredRun, Transition, TransitionEnv } from "./transitions/env.ts";
 export { claimFirst } from "./transitions/firstCall.ts";
 export { keyAfter } from "./transitions/keyRecord.ts";
+export { finish, retry } from "./transitions/operate.ts";
 export { append, endRound, leave, renew } from "./transitions/progress.ts";
 export { claimQueued } from "./transitions/queue.ts";
 export { release } from "./transitions/release.ts";

@@ -238,6 +238,27 @@ export type ReleaseReply =
   | { readonly tag: "NOT_PARKED"; readonly round: number; readonly status: RunStatus }
   | { readonly tag: "LOST" };
 
+/** A new attempt of an ended run. */
+export interface RetryRun {
+  readonly runId: string;
+  /** Random: tells this retry, sent again, from another one. No attempt gets it. */
+  readonly token: string;
+}
+
+/** The end of a run by hand. */
+export interface FinishRun {
+  readonly runId: string;
+  readonly as: "completed" | "failed";
+  readonly response: Exclude<RecordedResponse, { readonly kind: "question" }>;
+}
+
+/** What an operator's retry or end of a run gets. */
+export type OperateReply =
+  | { readonly tag: "DONE"; readonly round: number; readonly status: RunStatus }
+  /** The run does not stand where this applies; nothing was changed. */
+  | { readonly tag: "NOT_APPLICABLE"; readonly status: RunStatus; readonly why: string }
+  | { readonly tag: "LOST" };
+
 /** What the creation of a run gets. */
 export type CreateReply =
   | { readonly tag: "OK"; readonly ref: AttemptRef }
@@ -278,6 +299,10 @@ export interface RunStore {
   cancel(input: CancelRun): Promise<CancelReply>;
   /** Lets a parked or mismatched run go on: for operators. */
   release(runId: string): Promise<ReleaseReply>;
+  /** Lets a failed or interrupted run go on from its failed step, or one that completed with a failed step at its end: for operators. */
+  retry(input: RetryRun): Promise<OperateReply>;
+  /** Ends a run that no attempt has and that has not ended: for operators. */
+  finish(input: FinishRun): Promise<OperateReply>;
   /** A waiter's request is gone. */
   leave(runId: string, epoch: number, waiterId: string): Promise<LeaveReply>;
   /**

@@ -18,6 +18,7 @@ import {
   claimRound,
   createRun,
   endRound,
+  finish,
   type HistoryStore,
   isOverdue,
   type Lease,
@@ -28,6 +29,7 @@ import {
   type RunStore,
   release,
   renew,
+  retry,
   type SharedRecords,
   type Transition,
   type TransitionEnv,
@@ -147,6 +149,17 @@ class EmbeddedStore implements LmdbStore {
 
   cancel: RunStore["cancel"] = (input) =>
     this.#transition(input.runId, (run, env) => cancel(run, input, env));
+
+  retry: RunStore["retry"] = (input) =>
+    this.#transact((env) => {
+      const run = this.#runs.read(input.runId);
+      const scope = run?.origin.key?.scope;
+      const key = scope === undefined ? undefined : this.#runs.readKey(scope);
+      return this.#written(retry(run, key, input, env), run);
+    });
+
+  finish: RunStore["finish"] = (input) =>
+    this.#transition(input.runId, (run, env) => finish(run, input, env));
 
   release: RunStore["release"] = (runId) =>
     this.#transition(runId, (run, env) => release(run, env));

@@ -58,6 +58,8 @@ type Operation =
   | { readonly kind: "renew"; readonly attempt: number }
   | { readonly kind: "cancel"; readonly attempt: number; readonly own: boolean }
   | { readonly kind: "release"; readonly run: number }
+  | { readonly kind: "retry"; readonly run: number }
+  | { readonly kind: "finish"; readonly run: number; readonly fails: boolean }
   | { readonly kind: "advance"; readonly ms: number }
   | { readonly kind: "expire" }
   | { readonly kind: "abandoned" };
@@ -102,6 +104,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ kind: fc.constant("renew" as const), attempt: small }),
   fc.record({ kind: fc.constant("cancel" as const), attempt: small, own: fc.boolean() }),
   fc.record({ kind: fc.constant("release" as const), run: small }),
+  fc.record({ kind: fc.constant("retry" as const), run: small }),
+  fc.record({ kind: fc.constant("finish" as const), run: small, fails: fc.boolean() }),
   fc.record({
     kind: fc.constant("advance" as const),
     ms: fc.constantFrom(1, 9_000, 11_000, 3_700_000),
@@ -240,6 +244,13 @@ function driver(store: RunStore, now: () => number): (operation: Operation) => P
       }
       case "release":
         return store.release(runAt(step.run));
+      case "retry":
+        return plain(await store.retry({ runId: runAt(step.run), token: `token-${waiterId}` }));
+      case "finish": {
+        const response = { kind: "complete", result: {} } as const;
+        const as = step.fails ? "failed" : "completed";
+        return plain(await store.finish({ runId: runAt(step.run), as, response }));
+      }
       case "advance":
         return undefined;
       case "expire": {

@@ -4,7 +4,7 @@
 -- KEYS waiters  hash, request id to instance id
 -- KEYS watchers  set of instance ids that want to hear of the attempt
 -- KEYS due  sorted set, run id by the time to look at it
--- KEYS idempotency  string; unused by a run without a key
+-- KEYS idempotency  string, id of the run that the key leads to; unused by a run without a key
 -- ARGV clock  played time in epoch ms, for tests; empty: the server's
 -- ARGV runId  text
 -- ARGV revision  that the decision was made on
@@ -12,18 +12,19 @@
 -- ARGV keptUntil  epoch ms
 -- ARGV due  epoch ms
 -- ARGV epoch  kept by a run that is given back; else empty
--- ARGV guard  dead: only if the lease is over; sole: only if nobody but waiterId waits; empty: none
+-- ARGV guard  dead: only if the lease is over; leads: only if the key leads here; sole: only if nobody but waiterId waits; empty: none
 -- ARGV waiterId  text, for the guard
+-- ARGV cutAt  entries to keep; empty: all
 -- ARGV channels  how the channels of instances start
 -- ARGV news  what to publish there
 -- REST entries  JSON, one each
 -- OK now: written
 -- CONFLICT now: another revision stands there, or the guard does not hold
--- writes run, journal, due and all expiries, deletes waiters and watchers; nothing with CONFLICT
+-- writes run, journal (cut first), due and all expiries, deletes waiters and watchers; nothing with CONFLICT
 local run, journal, waiters, watchers, dueIndex, idempotency = unpack(KEYS)
-local clock, runId, revision, head, keptUntil, due, epoch, guard, waiterId, channels, news =
-  unpack(ARGV, 1, 11)
-local firstEntry = 12
+local clock, runId, revision, head, keptUntil, due, epoch, guard, waiterId, cutAt, channels,
+  news = unpack(ARGV, 1, 12)
+local firstEntry = 13
 
 local now = tonumber(clock)
 if not now then
@@ -33,6 +34,7 @@ end
 local stands = redis.call('HMGET', run, 'revision', 'leaseUntil')
 if stands[1] ~= revision then return { 'CONFLICT', now } end
 if guard == 'dead' and stands[2] and tonumber(stands[2]) > now then return { 'CONFLICT', now } end
+if guard == 'leads' and redis.call('GET', idempotency) ~= runId then return { 'CONFLICT', now } end
 if guard == 'sole' then
   local others = redis.call('HLEN', waiters) - redis.call('HEXISTS', waiters, waiterId)
   if others > 0 then return { 'CONFLICT', now } end
@@ -42,6 +44,8 @@ local keptMs = keptUntil - now
 redis.call('HSET', run, 'head', head, 'revision', revision + 1)
 redis.call('HDEL', run, 'leaseUntil', 'holder', 'queued', 'stopping')
 if epoch == '' then redis.call('HDEL', run, 'epoch', 'stoppable') end
+if cutAt == '0' then redis.call('DEL', journal)
+elseif cutAt ~= '' then redis.call('LTRIM', journal, 0, cutAt - 1) end
 for first = firstEntry, #ARGV, 1000 do
   redis.call('RPUSH', journal, unpack(ARGV, first, math.min(first + 999, #ARGV)))
 end

@@ -13,6 +13,9 @@ import {
   type CreateRun,
   claimFirst,
   createRun,
+  type OperateReply,
+  type RetryRun,
+  retry,
   type Transition,
   type TransitionEnv,
 } from "@reprise/runtime";
@@ -117,6 +120,28 @@ export class Claims {
     return this.#parts.decisions.decide(runId, withEntries, decide, (run, decided) =>
       this.write(run, decided, false),
     );
+  }
+
+  /** An operator's retry. Where the run's key leads is read first, and checked again by the script. */
+  async retry(input: RetryRun): Promise<OperateReply> {
+    const { decisions, writer, waiting, watches } = this.#parts;
+    const { runId } = input;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const { run, now } = await decisions.read(runId, true);
+      const scope = run?.origin.key?.scope;
+      const leadsTo = scope === undefined ? "" : await this.#leadsTo(scope);
+      const key =
+        leadsTo === "" ? undefined : keyRecordOf(leadsTo, leadsTo === runId ? run : undefined);
+      const { reply, write } = retry(run, key, input, decisions.env(now));
+      if (write === undefined || run === undefined) return reply;
+      const guard = scope === undefined ? "none" : "leads";
+      if ((await writer.settle(run, write, guard).reply).tag !== "OK") continue;
+      const { principal } = run.origin.caller;
+      countWaiting(waiting, run.head, write.head, { runId, principal, bytes: () => 0 });
+      watches.ended(runId, run.head.epoch);
+      return reply;
+    }
+    throw overload(runId);
   }
 
   /** Writes what a claim of an existing run decided; false when it no longer held. @param byKey whether a key led to the run */

@@ -18,6 +18,7 @@ import {
   claimQueued,
   claimRound,
   endRound,
+  finish,
   type HistoryStore,
   type RunStore,
   release,
@@ -206,6 +207,13 @@ class NetworkStore implements RedisStore {
 
   leave: RunStore["leave"] = (runId, epoch, waiterId) =>
     this.#tracked(() => this.#attempts.leave(runId, epoch, waiterId));
+
+  retry: RunStore["retry"] = (input) => this.#tracked(() => this.#claims.retry(input));
+
+  finish: RunStore["finish"] = (input) =>
+    this.#tracked(() =>
+      this.#claims.claim(input.runId, false, (run, env) => finish(run, input, env)),
+    );
 
   release: RunStore["release"] = (runId) =>
     this.#tracked(() => this.#claims.claim(runId, false, (run, env) => release(run, env)));

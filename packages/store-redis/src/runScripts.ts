@@ -154,6 +154,7 @@ export const settleRun: Script<
   | "epoch"
   | "guard"
   | "waiterId"
+  | "cutAt"
   | "channels"
   | "news",
   WriteReply
@@ -169,6 +170,7 @@ export const settleRun: Script<
     "epoch",
     "guard",
     "waiterId",
+    "cutAt",
     "channels",
     "news",
   ],

@@ -184,10 +184,14 @@ export class RunWriter {
   /**
    * A run that no attempt has after this.
    *
-   * @param guard `dead`: only if no lease is live; a waiter's id: only if nobody else waits
+   * @param guard `dead`: only if no lease is live; `leads`: only if the run's key leads to it; a waiter's id: only if nobody else waits
    */
-  settle(on: WrittenOn, write: RunWrite, guard: "none" | "dead" | { readonly sole: string }): Sent {
-    const { head } = write;
+  settle(
+    on: WrittenOn,
+    write: RunWrite,
+    guard: "none" | "dead" | "leads" | { readonly sole: string },
+  ): Sent {
+    const { head, cutEntriesAt } = write;
     const entries = this.#entries(write);
     const notes = notesAfter(head, on.notes, entries);
     return this.#sent(
@@ -203,9 +207,11 @@ export class RunWriter {
           head: this.#head(head, notes),
           keptUntil: notes.keptUntil,
           due: dueOf(head, this.#leaseMs),
-          epoch: head.status === "running" ? head.epoch : "",
-          guard: guard === "none" ? "" : guard === "dead" ? "dead" : "sole",
+          // Only an attempt that its requests can stop is left by them.
+          epoch: head.status === "running" && head.stoppable ? head.epoch : "",
+          guard: typeof guard === "object" ? "sole" : guard === "none" ? "" : guard,
           waiterId: typeof guard === "object" ? guard.sole : "",
+          cutAt: cutEntriesAt ?? "",
           channels: this.#keys.channels,
           news: newsOf("ended", on.runId, on.head.epoch),
         },

@@ -42,6 +42,8 @@ interface Step {
     | "renew"
     | "leave"
     | "cancel"
+    | "retry"
+    | "finish"
     | "release"
     | "advance"
     | "remove"
@@ -71,6 +73,8 @@ const step: fc.Arbitrary<Step> = fc.record({
     "leave",
     "leave",
     "cancel",
+    "retry",
+    "finish",
     "release",
     "advance",
     "remove",
@@ -183,6 +187,12 @@ class Player {
       }
       case "release":
         return store.release(runId);
+      case "retry":
+        return store.retry({ runId, token });
+      case "finish": {
+        const response = { kind: "complete", result: { n: variant } } as const;
+        return store.finish({ runId, as: flag ? "completed" : "failed", response });
+      }
       case "remove":
         return store.removeExpired(100);
       case "abandoned":

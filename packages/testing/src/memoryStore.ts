@@ -21,6 +21,7 @@ import {
   createRun,
   DEFAULT_RETENTION_MS,
   endRound,
+  finish,
   type HistoryStore,
   isOverdue,
   leave,
@@ -29,6 +30,7 @@ import {
   type RunStore,
   release,
   renew,
+  retry,
   type SharedRecords,
   stopOf,
   type Transition,
@@ -50,6 +52,8 @@ export type StoreMethod =
   | "renew"
   | "cancel"
   | "release"
+  | "retry"
+  | "finish"
   | "leave";
 
 /** How a memory store behaves. */
@@ -219,6 +223,15 @@ function openHandle(shared: Shared): MemoryStore {
       transact("renew", (env) => [renew(records.run(ref.runId), ref, env), ref.runId]),
     cancel: (input) =>
       transact("cancel", (env) => [cancel(records.run(input.runId), input, env), input.runId]),
+    retry: (input) =>
+      transact("retry", (env) => {
+        const run = records.run(input.runId);
+        const scope = run?.origin.key?.scope;
+        const key = scope === undefined ? undefined : records.key(scope);
+        return [retry(run, key, input, env), input.runId];
+      }),
+    finish: (input) =>
+      transact("finish", (env) => [finish(records.run(input.runId), input, env), input.runId]),
     release: (runId) => transact("release", (env) => [release(records.run(runId), env), runId]),
     leave: (runId, epoch, waiterId) =>
       transact("leave", (env) => [leave(records.run(runId), epoch, waiterId, env), runId]),

@@ -9,6 +9,7 @@ import { cancelCases } from "./storeSuite/cancelCases.ts";
 import type { StoreCase } from "./storeSuite/fixtures.ts";
 import { keyCases } from "./storeSuite/keyCases.ts";
 import { lifetimeCases } from "./storeSuite/lifetimeCases.ts";
+import { operateCases } from "./storeSuite/operateCases.ts";
 import { queueCases } from "./storeSuite/queueCases.ts";
 import { roundCases } from "./storeSuite/roundCases.ts";
 import { takeoverCases } from "./storeSuite/takeoverCases.ts";
@@ -23,5 +24,6 @@ export const storeSuite: readonly StoreCase[] = [
   ...waiterCases,
   ...queueCases,
   ...cancelCases,
+  ...operateCases,
   ...lifetimeCases,
 ];

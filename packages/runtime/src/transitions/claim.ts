@@ -8,7 +8,7 @@
  * K5 What a dead attempt may have started is assumed started.
  * K6 A waiting run whose deadline has passed with something to undo is claimed for that, and for nothing else.
  */
-import { cutAtFailure, type Entry, nameOf } from "@reprise/journal";
+import type { Entry } from "@reprise/journal";
 import {
   type BroughtAnswer,
   MAX_TAKEOVERS,
@@ -25,6 +25,7 @@ import {
   type TransitionEnv,
   touched,
 } from "./env.ts";
+import { beforeFailure } from "./failure.ts";
 import { cleared, orphaned } from "./idle.ts";
 import { attemptOf, isAwaited, isQueued, queuedReply, resent, tenure } from "./queue.ts";
 import { atDeadline, begun } from "./undo.ts";
@@ -90,6 +91,7 @@ export function claimKnown(
     origin.key === undefined &&
     !head.stateGivenOut &&
     head.undo === undefined &&
+    head.wanted !== true &&
     !(isQueued(head) && isAwaited(head, env));
   if (sweeping && nobodyWillCome && head.status === "running" && isDead(head, env)) {
     const write = {
@@ -147,27 +149,8 @@ export function claimAfterFailure(
   claimant: Claimant,
   env: TransitionEnv,
 ): Transition<ClaimReply> {
-  const { kept, standing } = cutAtFailure(run.entries());
-  // Entries, not assignments: an ask's key may be the name of an object's insides.
-  const brought: [key: string, answer: BroughtAnswer][] = [];
-  for (const taken of standing) {
-    const digest = run.head.settled[taken.key]?.answer;
-    if (digest === undefined) continue;
-    const { key, question, answer: value, error } = taken;
-    const failed = error === undefined ? {} : { error };
-    brought.push([key, { value, digest, question, ...failed }]);
-  }
-  // What was written to the state behind the failure belongs to what is cut away.
-  const drafts = run.head.draftsAtFailure ?? run.head.drafts;
-  const head: RunHead = {
-    ...run.head,
-    drafts,
-    draftsAtFailure: undefined,
-    entryCount: kept.length,
-    response: undefined,
-    passable: passableAfter(run.head, run.entries()[kept.length]),
-  };
-  return given(run, head, claimant, Object.fromEntries(brought), env, "again", kept);
+  const { head, brought, kept } = beforeFailure(run);
+  return given(run, head, claimant, brought, env, "again", kept);
 }
 
 /** A queued attempt: a request joins it, a sweep puts it into the queue again, and who executes by itself takes its place. */
@@ -185,12 +168,6 @@ function inQueue(
   // Its job may be lost. The same attempt: whoever finds two jobs of it claims it once (Q1).
   const requeued = touched({ ...head, claimedAt: env.now }, env);
   return { reply: queuedReply(run.origin, requeued), write: { head: requeued } };
-}
-
-/** Of the marked steps all but the one that failed: the handler comes to that one again, whatever it does afterwards. */
-function passableAfter(head: RunHead, failure: Entry | undefined): readonly string[] | undefined {
-  const names = Object.keys(head.marks).filter((name) => name !== (failure && nameOf(failure)));
-  return names.length === 0 ? undefined : names;
 }
 
 /** The recorded response; an open question gets a newly sealed state, whose expiry is recorded first. */

@@ -35,7 +35,10 @@ export function claimFirst(
     return otherCaller(key, run, input, env);
   if (key.argsDigest !== input.argsDigest) return { reply: { tag: "OTHER_ARGUMENTS" } };
   const { head } = run;
-  if (head.status === "failed" || (head.status === "completed" && !isRecordedForGood(head))) {
+  const mayGoOn =
+    head.status === "failed" || (head.status === "completed" && !isRecordedForGood(head));
+  // What an operator ended by hand stands for everybody who calls again.
+  if (mayGoOn && head.finished !== true) {
     return claimAfterFailure(run, input, env);
   }
   if (head.status === "waiting") return recorded(run, input, env);

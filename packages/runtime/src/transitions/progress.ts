@@ -158,9 +158,16 @@ export function isRecordedForGood(head: RunHead): boolean {
   return head.stepCompleted || !head.stepStarted;
 }
 
+/** What an operator wanted is done, or stopped. */
+function unwanted(head: RunHead): RunHead {
+  const { wanted: _wanted, ...rest } = head;
+  return rest;
+}
+
 /** A head whose round has ended. */
 export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunHead {
-  const idle = cleared(head);
+  const goesOn = end.to === "released" || end.to === "mismatched";
+  const idle = goesOn ? cleared(head) : unwanted(cleared(head));
   switch (end.to) {
     case "waiting":
       return touched(
@@ -184,7 +191,10 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
         env,
       );
     case "completed":
-    case "failed":
+    case "failed": {
+      // A round that a repeated first call or an operator runs again must begin with what it began with before.
+      const isFinal =
+        end.to === "completed" && isRecordedForGood(head) && head.draftsAtFailure === undefined;
       return touched(
         {
           ...idle,
@@ -193,14 +203,14 @@ export function applyEnd(head: RunHead, end: RoundEnd, env: TransitionEnv): RunH
           mismatchedAt: undefined,
           pending: [],
           brought: {},
-          // A round that a repeated first call runs again must begin with what it began with before.
-          drafts: end.to === "completed" && isRecordedForGood(head) ? {} : head.drafts,
-          state: end.to === "completed" && isRecordedForGood(head) ? end.state : head.state,
+          drafts: isFinal ? {} : head.drafts,
+          state: isFinal ? end.state : head.state,
           response: end.response,
           keyFree: end.keyFree,
         },
         env,
       );
+    }
     case "interrupted":
       return touched(
         {

@@ -56,6 +56,8 @@ export function watchedStore(
     claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
     cancel: (input) => through("cancel", () => store.cancel(input)),
     release: (run) => through("release", () => store.release(run)),
+    retry: (input) => through("retry", () => store.retry(input)),
+    finish: (input) => through("finish", () => store.finish(input)),
     claimQueued: (input) => through("claimQueued", () => store.claimQueued(input)),
     append: (ref, progress) =>
       transition("append", ref, progress.entries, () => store.append(ref, progress)),

@@ -1,0 +1,163 @@
+/**
+ * Hands what happens to runs to a history store, in the background, and says every few seconds that this process lives.
+ *
+ * Made by `createRuntime` when it is given a history; an observer like any other (observer.ts).
+ *
+ * R1 `run` only puts the event into a queue of bounded length. What does not fit is dropped and counted; that is logged at most once a
+ *    minute.
+ * R2 One call to the store at a time, with few events, so that runs on the same store are hardly delayed. What it refuses for now is
+ *    sent again; what it keeps refusing is dropped, so that one bad batch does not hold up all that comes after it.
+ * R3 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
+ */
+import { isRepriseError } from "@reprise/errors";
+import { type Clock, pause } from "./clock.ts";
+import type { HistoryStore, InstanceInfo } from "./historyPort.ts";
+import type { Logger } from "./logger.ts";
+import type { RunEvent, RunObserver } from "./observer.ts";
+
+const MAX_QUEUED = 10_000;
+const BATCH = 200;
+/** Events of one run mostly come together: a short wait makes one write of them. */
+const GATHER_MS = 200;
+const RETRY_MS = 1_000;
+const MAX_TRIES = 10;
+const CLOSE_MS = 2_000;
+const BEAT_MS = 10_000;
+const LOG_PAUSE_MS = 60_000;
+
+/** What a recorder needs. */
+export interface RecorderParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What is said of this process at each beat. */
+  readonly about: () => InstanceInfo;
+}
+
+/** The recorder of one process. */
+export class HistoryRecorder implements RunObserver {
+  readonly #history: HistoryStore;
+  readonly #parts: RecorderParts;
+  #queue: RunEvent[] = [];
+  #sending = false;
+  #tries = 0;
+  #dropped = 0;
+  #droppedUnlogged = 0;
+  /** When something was logged last; undefined: never. */
+  #loggedAt: number | undefined;
+  #closed = false;
+  #takeBackBeat: () => void = () => undefined;
+  #takeBackFlush: (() => void) | undefined;
+
+  constructor(history: HistoryStore, parts: RecorderParts) {
+    this.#history = history;
+    this.#parts = parts;
+  }
+
+  /** Events that were never kept. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  run(event: RunEvent): void {
+    if (this.#closed || event.runId === undefined) return;
+    if (this.#queue.length >= MAX_QUEUED) {
+      this.#drop(1, undefined);
+      return;
+    }
+    this.#queue.push(event);
+    if (!this.#sending) this.#flushIn(GATHER_MS);
+  }
+
+  /** Beats from now on. */
+  start(): void {
+    void this.#beat();
+  }
+
+  /** Sends what is queued for a bounded time. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#takeBackBeat();
+    this.#takeBackFlush?.();
+    const { clock } = this.#parts;
+    const until = clock.monotonic() + CLOSE_MS;
+    while (this.#queue.length > 0 || this.#sending) {
+      if (!this.#sending) void this.#send();
+      if (clock.monotonic() >= until) break;
+      await pause(clock, 5);
+    }
+    if (this.#queue.length > 0) this.#drop(this.#queue.splice(0).length, undefined);
+  }
+
+  #flushIn(ms: number): void {
+    if (this.#takeBackFlush !== undefined || this.#closed) return;
+    this.#takeBackFlush = this.#parts.clock.after(ms, () => {
+      this.#takeBackFlush = undefined;
+      void this.#send();
+    });
+  }
+
+  /** Sends one batch after the other until nothing is left or the store refuses. Never rejects. */
+  async #send(): Promise<void> {
+    if (this.#sending) return;
+    this.#sending = true;
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue.slice(0, BATCH);
+        if (!(await this.#record(batch))) break;
+        this.#queue.splice(0, batch.length);
+        this.#tries = 0;
+      }
+    } finally {
+      this.#sending = false;
+    }
+    if (this.#queue.length > 0) this.#flushIn(RETRY_MS);
+  }
+
+  /** Whether the batch is done with: kept, or given up. */
+  async #record(batch: readonly RunEvent[]): Promise<boolean> {
+    try {
+      await this.#history.record(batch);
+      return true;
+    } catch (error) {
+      this.#tries += 1;
+      const mayHelp = isRepriseError(error) && error.spec.retryable && this.#tries < MAX_TRIES;
+      if (mayHelp) {
+        this.#warn(error);
+        return false;
+      }
+      this.#drop(batch.length, error);
+      return true;
+    }
+  }
+
+  #drop(count: number, error: unknown): void {
+    this.#dropped += count;
+    this.#droppedUnlogged += count;
+    this.#warn(error);
+  }
+
+  #warn(error: unknown): void {
+    const now = this.#parts.clock.monotonic();
+    if (this.#loggedAt !== undefined && now - this.#loggedAt < LOG_PAUSE_MS) return;
+    this.#loggedAt = now;
+    const dropped = this.#droppedUnlogged;
+    this.#droppedUnlogged = 0;
+    this.#parts.log.warn(
+      { event: "history_behind", dropped, ...(error === undefined ? {} : { err: error }) },
+      "the history of runs can't be kept for now; runs go on, and operators see less of them",
+    );
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.#history.beat(this.#parts.about());
+    } catch (error) {
+      if (!this.#closed) this.#warn(error);
+    }
+    if (this.#closed) return;
+    this.#takeBackBeat = this.#parts.clock.after(BEAT_MS, () => {
+      void this.#beat();
+    });
+  }
+}
