@@ -55,6 +55,20 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     ours: ["@reprise/errors", "@reprise/protocol", "@reprise/request-state", "@reprise/runtime"],
     outside: ["fastify"],
   },
+  // Built into the pages by the bundler, so that nothing of it is installed: esbuild, preact and Pico.
+  "packages/ops": {
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
+    outside: [
+      "@bull-board/api",
+      "@bull-board/ui",
+      "@picocss/pico",
+      "esbuild",
+      "fastify",
+      "openid-client",
+      "preact",
+      "preact-iso",
+    ],
+  },
   "packages/client": { ours: ["@reprise/errors"], outside: ["@modelcontextprotocol/client"] },
   // What authors test with seals states as their server does.
   "packages/testing": {
@@ -88,16 +102,19 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
 };
 
 /**
- * Libraries that more than one workspace may name: fastify by the front and by services with pages of their
- * own, zod by everything that plays the author.
+ * Libraries that more than one workspace may name: fastify by the front, the dashboard and services with pages
+ * of their own, zod by everything that plays the author, esbuild and preact by whatever has pages with a script.
  */
 export const sharedLibraries: Readonly<Record<string, (folder: string) => boolean>> = {
-  fastify: (folder) => folder === "packages/front" || folder.startsWith("services/"),
+  fastify: (folder) =>
+    ["packages/front", "packages/ops"].includes(folder) || folder.startsWith("services/"),
   zod: (folder) => folder.startsWith("services/"),
+  esbuild: (folder) => folder === "packages/ops" || folder.startsWith("services/"),
+  preact: (folder) => folder === "packages/ops" || folder.startsWith("services/"),
 };
 
 /** Libraries that a workspace declares without importing: programs it starts and pins for others. */
-export const declaredOnly: readonly string[] = ["tsx"];
+export const declaredOnly: readonly string[] = ["tsx", "@bull-board/ui", "@picocss/pico"];
 
 /** The most lines a file of packages, services and test may have; longer ones are split by concept. */
 export const maxLines = 400;

@@ -98,6 +98,12 @@ const rows = {
   CALL_CANNOT_WAIT: [-32603, 500, false, "A call to a server of the handshake era was to be saved, resumed or answered later.", "Answer while the call is open: at a terminal, or with prepared answers. Only revision 2026-07-28 lets a call wait."],
   SAVED_CALL_INVALID: [-32603, 500, false, "A saved call cannot be read, or a file is in its place.", "Use a file that `reprise call --save` wrote."],
 
+  // The dashboard: what its own pages and whoever calls `/ops/api` get. Never on the MCP endpoint.
+  OPS_SIGN_IN: [-32600, 401, false, "Nobody has signed in, or the session has ended.", "Sign in at /ops."],
+  OPS_FORBIDDEN: [-32600, 403, false, "The role does not allow it, or the request did not come from a page of the dashboard.", "Act as an operator, on the dashboard's own page and address."],
+  OPS_REQUEST_INVALID: [-32602, 400, false, "A filter, id, cursor or body of a request to the dashboard is not usable.", "Mend what the message names."],
+  OPS_UNKNOWN: [-32602, 404, false, "The dashboard has no such page, run, key, queue or instance.", "Look at its list: it may have ended meanwhile."],
+
   // The process: configuration and environment.
   CONFIG_INVALID: [-32603, 500, false, "A setting is missing, malformed or contradicts another.", "Mend the setting that the message names."],
   PORT_IN_USE: [-32603, 500, true, "The port is taken.", "Stop the process that the message names, or choose another port."],
