@@ -6,6 +6,9 @@
  * N1 It reconnects for ever, with pauses of at most a second. A command waits through that for at most `commandTimeoutMs`.
  * N2 What was sent and not answered when a connection broke is sent again; scripts are written to bear it (P3).
  * N3 `duplicate` gives clients of their own to those that block or subscribe, without a time limit for commands.
+ * N4 A connection over which nothing comes back is given up and made anew: the shared one after `commandTimeoutMs`, a duplicate
+ *    after `silenceMs`; one that only listens asks now and then whether anybody is there. (Not a Cluster's subscriber, for which
+ *    ioredis keeps a connection of its own.)
  */
 import { RepriseError } from "@reprise/errors";
 import { Cluster, Redis } from "ioredis";
@@ -58,7 +61,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
       client,
       durability,
       warnings,
-      duplicate: () => duplicateOf(client),
+      duplicate: () => duplicateOf(client, checked.silenceMs),
       close: async () => client.disconnect(),
     };
   } catch (failure) {
@@ -108,19 +111,33 @@ async function connected(client: RedisClient, timeoutMs: number): Promise<void> 
   }
 }
 
-function duplicateOf(client: RedisClient): RedisClient {
+function duplicateOf(client: RedisClient, silenceMs: number): RedisClient {
   const copy =
     client instanceof Cluster
-      ? client.duplicate([], { lazyConnect: false, redisOptions: { maxRetriesPerRequest: null } })
+      ? client.duplicate([], {
+          lazyConnect: false,
+          redisOptions: { maxRetriesPerRequest: null, socketTimeout: silenceMs },
+        })
       : subscribingQuietly(
           client.duplicate({
             lazyConnect: false,
             maxRetriesPerRequest: null,
             commandTimeout: undefined,
+            socketTimeout: silenceMs,
           }),
         );
   copy.on("error", () => undefined);
+  askWhileListening(copy, silenceMs);
   return copy;
+}
+
+/** Who only listens never waits for a reply, so that its silence would say nothing (N4). */
+function askWhileListening(client: RedisClient, silenceMs: number): void {
+  const timer = setInterval(() => {
+    // While there is no connection, questions would only pile up.
+    if (client.status === "ready") client.ping().catch(() => undefined);
+  }, silenceMs / 2).unref();
+  client.once("end", () => clearInterval(timer));
 }
 
 /**

@@ -42,12 +42,18 @@ export interface RedisConnectionOptions {
   readonly commandTimeoutMs?: number;
   /** Longest wait for the first connection. Milliseconds, default 10,000. */
   readonly connectTimeoutMs?: number;
+  /**
+   * A client of `duplicate` that has asked and hears nothing for so long gives its connection up and makes a new one. Milliseconds,
+   * default 30,000: longer than any command blocks here (10 s), or those would be cut off.
+   */
+  readonly silenceMs?: number;
 }
 
 /** The options with defaults. */
 export interface CheckedConnectionOptions extends RedisConnectionOptions {
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  readonly silenceMs: number;
 }
 
 /** Longest pause between two attempts to reconnect: an outage that is over must be noticed soon. */
@@ -71,6 +77,7 @@ export function checkConnectionOptions(options: RedisConnectionOptions): Checked
     ...options,
     commandTimeoutMs: positive("commandTimeoutMs", options.commandTimeoutMs ?? 5_000),
     connectTimeoutMs: positive("connectTimeoutMs", options.connectTimeoutMs ?? 10_000),
+    silenceMs: positive("silenceMs", options.silenceMs ?? 30_000),
   };
 }
 
@@ -79,6 +86,8 @@ export function serverOptions(options: CheckedConnectionOptions): ServerOptions 
   return {
     commandTimeout: options.commandTimeoutMs,
     connectTimeout: options.connectTimeoutMs,
+    // A way that was lost without a word (a NAT entry, a machine without power) would take commands for a quarter of an hour.
+    socketTimeout: options.commandTimeoutMs,
     // The time limit of the command decides, not a count of reconnects.
     maxRetriesPerRequest: null,
     retryStrategy: pauseBefore,
@@ -93,7 +102,7 @@ export function serverOptions(options: CheckedConnectionOptions): ServerOptions 
 
 /** What ioredis is given for a Cluster. */
 export function clusterOptions(options: CheckedConnectionOptions): NodesOptions {
-  const { commandTimeout, connectTimeout } = serverOptions(options);
+  const { commandTimeout, connectTimeout, socketTimeout } = serverOptions(options);
   const { username, password, tls } = options.cluster ?? {};
   return {
     lazyConnect: true,
@@ -101,6 +110,7 @@ export function clusterOptions(options: CheckedConnectionOptions): NodesOptions 
     redisOptions: {
       ...(commandTimeout === undefined ? {} : { commandTimeout }),
       ...(connectTimeout === undefined ? {} : { connectTimeout }),
+      ...(socketTimeout === undefined ? {} : { socketTimeout }),
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
       ...(tls === true ? { tls: {} } : {}),

@@ -2,8 +2,9 @@
  * Connecting: what is checked at start, in plain words, and what an outage does.
  */
 import assert from "node:assert/strict";
-import { connectRedis, type RedisConnection } from "@reprise/store-redis";
-import { describe, onTestFinished, test } from "vitest";
+import { connectRedis, type RedisClient, type RedisConnection } from "@reprise/store-redis";
+import { describe, onTestFinished, test, vi } from "vitest";
+import { startFaultProxy } from "../../../test/support/faultProxy.ts";
 import {
   type RedisServer,
   type RedisServerOptions,
@@ -80,5 +81,50 @@ describe("connectRedis", () => {
     // Answered after the subscription that ioredis made by itself; a rejection that nobody holds would fail this run.
     await subscriber.ping();
     subscriber.disconnect();
+  });
+});
+
+describe("a connection that fell silent without a word", () => {
+  /** A connection through a proxy, whose present connections nothing comes over any more. */
+  async function silenced(use: (connection: RedisConnection) => Promise<void>) {
+    const { port } = await server({ port: 0 });
+    const proxy = await startFaultProxy(port);
+    onTestFinished(() => proxy.close());
+    const url = `redis://127.0.0.1:${proxy.port}`;
+    const connection = await connectRedis({ url, commandTimeoutMs: 200, silenceMs: 200 });
+    onTestFinished(() => connection.close());
+    await use(connection);
+    proxy.silence();
+    return connection;
+  }
+
+  test("is given up: the shared client serves again by itself", async () => {
+    const { client } = await silenced(async () => undefined);
+    await assert.rejects(client.ping());
+    await vi.waitFor(async () => assert.equal(await client.ping(), "PONG"), 10_000);
+  });
+
+  test("is given up: a client that blocks or moves jobs goes on with what it asked", async () => {
+    let copy: RedisClient | undefined;
+    await silenced(async (connection) => {
+      copy = connection.duplicate();
+      onTestFinished(() => copy?.disconnect());
+      await copy.ping();
+    });
+    assert.equal(await copy?.ping(), "PONG");
+  });
+
+  test("is given up: a client that only listens hears again what is published", async () => {
+    const heard: string[] = [];
+    const { client } = await silenced(async (connection) => {
+      const copy = connection.duplicate();
+      onTestFinished(() => copy.disconnect());
+      copy.on("message", (_channel, message: string) => heard.push(message));
+      await copy.subscribe("news");
+    });
+    await vi.waitFor(async () => {
+      await client.publish("news", "something");
+      assert.ok(heard.length > 0);
+    }, 10_000);
   });
 });
