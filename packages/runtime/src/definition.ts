@@ -198,7 +198,7 @@ export function resourceTemplate(
 
 /**
  * Declares a server. What it returns is to be served as it is, and can be spoken to then: `server.elicitations.complete`,
- * `server.tools.enable` and `disable`, `server.resourceUpdated`.
+ * `enable` and `disable` of `server.tools` and `server.prompts`, `server.resourceUpdated`.
  */
 export function defineServer(definition: ServerDefinition): Server {
   return controlled(definition);
