@@ -68,11 +68,16 @@ export function runnable(request: Pick<RunRequest, "handler">): RunnableHandler 
 const CLIENT_ROUNDS = 8;
 
 /** Says in time that a run asks more often than clients go along with (docs/design.md 13). */
-export function warnOfRounds(deps: EngineDeps, runId: string, round: number, label: string): void {
+export function warnOfRounds(
+  deps: EngineDeps,
+  runId: string,
+  round: number,
+  handler: RunnableHandler,
+): void {
   if (round !== CLIENT_ROUNDS) return;
   deps.log.warn(
-    { event: "many_rounds", run: runId, round },
-    `${label} asks for round ${round} of one call; clients give up after about that many: put questions that don't depend on each other into one round`,
+    { event: "many_rounds", run: runId, round, handler: handler.name },
+    `${handler.label} asks for round ${round} of one call; clients give up after about that many: put questions that don't depend on each other into one round`,
   );
 }
 

@@ -132,7 +132,7 @@ export type RunEvent = RunFacts &
     | { readonly type: "replayed"; readonly status: RunStatus }
     /**
      * Done to the run from outside an attempt, by `instance`. `interrupted` and `parked`: found without a living attempt, by a sweep or
-     * a request. `expired`: the last question's deadline has passed.
+     * a request. `expired`: its question's deadline has passed, and what it did is undone now.
      */
     | {
         readonly type: "acted";

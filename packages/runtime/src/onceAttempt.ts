@@ -15,7 +15,7 @@ import type { Caller, ClientIdentity } from "./caller.ts";
 import type { RunnableHandler } from "./compile.ts";
 import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
-import { contextOf, portsOf, startOf } from "./onceParts.ts";
+import { contextOf, logOf, portsOf, startOf } from "./onceParts.ts";
 import { reporterOf, tellEnd } from "./onceReport.ts";
 import type { OnceSink } from "./onceSink.ts";
 import { reasonOf, runCancelled } from "./replies.ts";
@@ -97,7 +97,7 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
   const cancel = (): void =>
     attempt.stop(runCancelled(from.origin().runId, head?.round ?? 0), true);
   const fenced = (): void => attempt.fence();
-  sink.attach({ fenced, stopping: () => attempt.stop(), cancelled: cancel });
+  sink.attach({ fenced, stopping: () => attempt.stop(), cancelled: cancel }, ports.log);
   const running = { slot: -1, stop: (reason?: RepriseError) => attempt.stop(reason) };
   deps.attempts.add(running);
   const conclude = async (): Promise<OnceOutcome> => {
@@ -196,7 +196,7 @@ async function recordOutcome(
     }
     case "suspended": {
       const stateExpiresAt = stateExpiry(deps, handler);
-      warnOfRounds(deps, from.origin().runId, (from.head?.round ?? 0) + 1, handler.label);
+      warnOfRounds(deps, from.origin().runId, (from.head?.round ?? 0) + 1, handler);
       await end({
         to: "waiting",
         pending: ended.pending,
@@ -242,10 +242,7 @@ async function recordOutcome(
       };
       const error = mismatchError(ended.misfit, handler.label, versions);
       if (hasRecord) await end({ to: "mismatched", ...whyOf(error) });
-      deps.log.error(
-        { err: error, run: from.origin().runId },
-        "a handler does not fit its journal",
-      );
+      logOf(deps, from).error({ err: error }, "a handler does not fit its journal");
       return { kind: "failed", error };
     }
     case "fenced":
@@ -281,7 +278,7 @@ async function responded(
   } else error = ended.error;
   const { runId } = from.origin();
   if (!isRepriseError(error)) {
-    deps.log.error({ err: error, run: runId, handler: handler.name }, "the handler failed");
+    logOf(deps, from).error({ err: error }, "the handler failed");
   }
   return { kind: "recorded", response: failureResponse(handler.kind, error, runId), failed: true };
 }

@@ -10,6 +10,7 @@ import type { Context } from "./contextTypes.ts";
 import type { EngineDeps } from "./engineDeps.ts";
 import type { OnceStart } from "./onceAttempt.ts";
 import type { OnceSink } from "./onceSink.ts";
+import { RunLog } from "./runLog.ts";
 import type { RunOrigin } from "./runRecord.ts";
 
 const nothing = {};
@@ -42,13 +43,14 @@ export function startOf({ handler, head, entries, startedAt, client }: OnceStart
 export function portsOf(
   deps: EngineDeps,
   sink: OnceSink,
-  { handler, notifications, rests }: OnceStart,
+  from: OnceStart,
   report: AttemptReporter | undefined,
 ): AttemptPorts {
+  const { handler, notifications, rests } = from;
   return {
     clock: deps.clock,
     turn: deps.turn,
-    log: deps.log,
+    log: logOf(deps, from),
     sink,
     elicitations: deps.elicitations,
     replayStallMs: deps.replayStallMs,
@@ -80,4 +82,10 @@ export function contextOf(attempt: Attempt, from: OnceStart): Context {
 /** What step keys are derived from: stable over the runs of one idempotency key until it is free. */
 function keySourceOf(origin: RunOrigin): string {
   return origin.key === undefined ? origin.runId : `${origin.key.scope}:${origin.key.generation}`;
+}
+
+/** Its lines say of which run they are. */
+export function logOf({ log }: EngineDeps, { origin, head, handler }: OnceStart): RunLog {
+  const runId = (): string => origin().runId;
+  return new RunLog(log, { runId, round: head?.round ?? 0, handler: handler.name });
 }

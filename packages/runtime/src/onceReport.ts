@@ -24,7 +24,7 @@ export function reporterOf(
     runStartedAt: startedAt,
     runId: () => sink.ref?.runId,
     epoch: () => sink.ref?.epoch ?? 0,
-    begun: came,
+    begun: head?.undo === undefined ? came : { ...came, cause: "undo" },
     // Without a record, this is its first request.
     firstTraceparent: head === undefined ? came.traceparent : origin().traceparent,
   });

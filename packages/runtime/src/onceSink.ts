@@ -40,7 +40,7 @@ const RETRY_PAUSE_MS = 100;
 export class OnceSink implements FactSink {
   readonly #store: RunStore;
   readonly #clock: Clock;
-  readonly #log: Logger;
+  #log: Logger;
   readonly #makeCreation: (() => Creation) | undefined;
   #creation: Creation | undefined;
   #events: SinkEvents = {
@@ -81,9 +81,10 @@ export class OnceSink implements FactSink {
     return this.#ref;
   }
 
-  /** Starts keeping the lease. */
-  attach(events: SinkEvents): void {
+  /** Starts keeping the lease. @param log of the attempt */
+  attach(events: SinkEvents, log: Logger): void {
     this.#events = events;
+    this.#log = log;
     this.#keep();
   }
 

@@ -12,10 +12,12 @@ import { onCancelled } from "./cancellation.ts";
 import { createContext } from "./context.ts";
 import type { Context } from "./contextTypes.ts";
 import { type EngineDeps, isDrain, runnable, stateExpiry, warnOfRounds } from "./engineDeps.ts";
+import type { Logger } from "./logger.ts";
 import { mismatchError } from "./mismatch.ts";
 import { growing } from "./notifications.ts";
 import { elicitationIdsOf, inputRequestsOf, replyOfRecorded, runCancelled } from "./replies.ts";
 import { failureResponse } from "./results.ts";
+import { RunLog } from "./runLog.ts";
 import type { PendingAsk } from "./runRecord.ts";
 import type { RunReply, RunRequest } from "./runtimeTypes.ts";
 import type { RepeatableState } from "./stateTokens.ts";
@@ -73,7 +75,7 @@ export async function executeRepeatable(
   const ports: AttemptPorts = {
     clock: deps.clock,
     turn: deps.turn,
-    log: deps.log,
+    log: new RunLog(deps.log, { runId, round, handler: handler.name }),
     sink: noSink,
     elicitations: deps.elicitations,
     replayStallMs: deps.replayStallMs,
@@ -123,15 +125,15 @@ export async function executeRepeatable(
         try {
           result = await handler.render(outcome.value, request.target);
         } catch (error) {
-          return failed(deps, request, error, runId(), report);
+          return failed(ports.log, request, error, runId(), report);
         }
         report?.ended("completed", "completed");
         return { kind: "complete", result };
       }
       case "threw":
-        return failed(deps, request, outcome.error, runId(), report);
+        return failed(ports.log, request, outcome.error, runId(), report);
       case "suspended": {
-        warnOfRounds(deps, runId(), round + 1, handler.label);
+        warnOfRounds(deps, runId(), round + 1, handler);
         const state: RepeatableState = {
           kind: "repeatable",
           run: runId(),
@@ -212,14 +214,13 @@ function tellRefused(report: AttemptReporter, kind: AttemptOutcome["kind"], erro
 }
 
 function failed(
-  deps: EngineDeps,
+  log: Logger,
   request: RunRequest,
   error: unknown,
   runId: string,
   report: AttemptReporter | undefined,
 ): RunReply {
-  if (!isRepriseError(error))
-    deps.log.error({ err: error, run: runId, handler: request.handler.name }, "the handler failed");
+  if (!isRepriseError(error)) log.error({ err: error }, "the handler failed");
   report?.ended("failed", "failed", isRepriseError(error) ? error.code : undefined);
   return replyOfRecorded(failureResponse(request.handler.kind, error, runId));
 }

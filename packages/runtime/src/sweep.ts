@@ -10,7 +10,7 @@ import { startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
 import { sweptJobOf } from "./pooled.ts";
 import { argsOf, handlerNamed } from "./recordedHandler.ts";
-import type { RunStatus } from "./runRecord.ts";
+import type { RunRecord } from "./runRecord.ts";
 import type { ClaimReply, RunStore } from "./storePort.ts";
 
 const BATCH = 32;
@@ -103,7 +103,7 @@ export class Sweeper {
     };
     if (dispatcher !== undefined) {
       const queued = await this.#store.claimKnown({ ...claim, queue: true });
-      this.#tellEnd(known.head.status, queued);
+      this.#tellFound(known, queued);
       if (queued.tag === "QUEUED") {
         dispatcher.enqueue(sweptJobOf(origin, handler.queue, queued), undefined);
       }
@@ -119,17 +119,20 @@ export class Sweeper {
     const args = await argsOf(catalog, handler, origin.target, origin.params);
     const claimedAt = clock.monotonic();
     const claimed = await this.#store.claimKnown(claim);
-    this.#tellEnd(known.head.status, claimed);
+    this.#tellFound(known, claimed);
     if (claimed.tag === "CLAIMED") void this.#attempt(handler, args, claimed, claimedAt);
   }
 
-  /** Observers hear of a run that the sweep's claim has ended: its own process could not tell. */
-  #tellEnd(before: RunStatus, reply: ClaimReply): void {
+  /** Observers hear of what the sweep's claim made of a run: no process of its own could tell. */
+  #tellFound({ origin, head: before }: RunRecord, reply: ClaimReply): void {
     const { reporter } = this.#deps;
-    if (reporter === undefined || (reply.tag !== "PARKED" && reply.tag !== "RECORDED")) return;
-    const { status } = reply.head;
-    if (status !== before && (status === "parked" || status === "interrupted")) {
-      reporter.acted(reply, status);
+    if (reporter === undefined) return;
+    if (reply.tag === "PARKED" || reply.tag === "RECORDED") {
+      const { status } = reply.head;
+      const isNew = status !== before.status;
+      if (isNew && (status === "parked" || status === "interrupted")) reporter.acted(reply, status);
+    } else if (before.status === "waiting" && (reply.tag === "CLAIMED" || reply.tag === "QUEUED")) {
+      reporter.acted({ origin, head: { ...before, status: "running" } }, "expired");
     }
   }
 
@@ -163,11 +166,12 @@ export class Sweeper {
     const { runId } = origin;
     // Nobody waits who would go on with it.
     if (outcome.kind === "undoing") void this.look(runId);
+    const about = { run: runId, round: head.round, handler: handler.name };
     log.info(
-      { run: runId, outcome: outcome.kind },
+      { ...about, outcome: outcome.kind },
       "a sweep went on with a run whose attempt had died",
     );
     if (outcome.kind === "failed" && isRepriseError(outcome.error, "INTERNAL"))
-      log.error({ err: outcome.error, run: runId }, "a swept run failed");
+      log.error({ ...about, err: outcome.error }, "a swept run failed");
   }
 }

@@ -18,7 +18,7 @@ import { drained, type EngineDeps, isDrain } from "./engineDeps.ts";
 import { controllerForMany } from "./manyListeners.ts";
 import { mismatchError, undoMisfit } from "./mismatch.ts";
 import type { OnceOutcome, OnceStart, RunningOnce } from "./onceAttempt.ts";
-import { contextOf, portsOf, startOf } from "./onceParts.ts";
+import { contextOf, logOf, portsOf, startOf } from "./onceParts.ts";
 import { reporterOf } from "./onceReport.ts";
 import type { OnceSink } from "./onceSink.ts";
 import { reasonOf, undoFailed, withUndone } from "./replies.ts";
@@ -94,7 +94,8 @@ class UndoWork {
       this.#lost.abort();
       this.#attempt.fence();
     };
-    this.#sink.attach({ fenced, stopping: () => undefined, cancelled: fenced });
+    const log = logOf(this.#deps, this.#from);
+    this.#sink.attach({ fenced, stopping: () => undefined, cancelled: fenced }, log);
     const { handler, args } = this.#from;
     const ended = await this.#attempt.run(() =>
       handler.run(args, contextOf(this.#attempt, this.#from)),
@@ -200,7 +201,7 @@ class UndoWork {
     const { runId } = this.#from.origin();
     const { round } = this.#head;
     const error = undoFailed(runId, round, step, [...undoneSteps(this.#entries)]);
-    this.#deps.log.error({ err: cause, run: runId, step }, "a step could not be undone");
+    logOf(this.#deps, this.#from).error({ err: cause, step }, "a step could not be undone");
     await this.#end({ to: "parked", response: reasonOf(error) });
     this.#report?.stepEnded(step, "failed", true);
     this.#report?.ended("parked", "parked", error.code);
@@ -208,8 +209,8 @@ class UndoWork {
   }
 
   async #unfit(error: RepriseError): Promise<OnceOutcome> {
-    const run = this.#from.origin().runId;
-    this.#deps.log.error({ err: error, run }, "a handler does not fit the journal to be undone");
+    const log = logOf(this.#deps, this.#from);
+    log.error({ err: error }, "a handler does not fit the journal to be undone");
     await this.#end({ to: "mismatched", why: reasonOf(error) });
     this.#report?.ended("mismatched", "mismatched", error.code);
     return { kind: "failed", error };

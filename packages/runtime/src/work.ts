@@ -33,7 +33,11 @@ export async function executeQueued(
   const { origin } = known;
   const handler = handlerNamed(catalog, origin.handler, origin.target);
   if (handler === undefined) {
-    log.warn({ run: runId, handler: origin.handler.name }, "this release has no such handler");
+    const { round } = known.head;
+    log.warn(
+      { run: runId, round, handler: origin.handler.name },
+      "this release has no such handler",
+    );
     return;
   }
   // Before the claim: what an author's schema does wrong must not cost the run an attempt.
@@ -71,7 +75,8 @@ export async function executeQueued(
     }),
   });
   const { kind } = await outcome;
-  log.debug({ run: runId, epoch, outcome: kind }, "a queued attempt has ended");
+  const about = { run: runId, round: head.round, handler: handler.name };
+  log.debug({ ...about, epoch, outcome: kind }, "a queued attempt has ended");
 }
 
 /** Executes a call that has no record. Rejects with RepriseErrors that are replies. */

@@ -4,7 +4,7 @@
  * M1 It only adds to figures in memory: nothing waits, nothing is kept of a run but an open question's deadline.
  * M2 Every run is counted once as ended, by the instance that recorded its end.
  */
-import type { RefusedState, RunEvent, RunFacts, RunObserver } from "@reprise/runtime";
+import type { RefusedState, RunEvent, RunObserver } from "@reprise/runtime";
 import { type AbandonmentOptions, Abandonments } from "./abandonments.ts";
 import { clientLabel } from "./clientNames.ts";
 import type { Metrics } from "./registry.ts";
@@ -91,11 +91,13 @@ class Counting implements MetricsObserver {
     this.#metrics.refused.inc({ cause: fits ? cause : "other" });
   }
 
-  #attemptEnded({ handler, outcome, durationMs, round }: EventOf<"attempt_ended">): void {
+  #attemptEnded({ handler, outcome, durationMs, round, status }: EventOf<"attempt_ended">): void {
     const { running, ended, executing } = this.#metrics;
     running.dec();
     ended.inc({ handler: handler.name, outcome });
     executing.observe({ handler: handler.name }, durationMs / 1000);
+    // One that is undone now goes on.
+    if (status === "running") return;
     const isEnd =
       outcome === "completed" ||
       outcome === "failed" ||
@@ -133,7 +135,8 @@ class Counting implements MetricsObserver {
     this.#abandonments?.watch({ runId, round, until, client, questions: asks.length });
   }
 
-  #acted({ action, handler, round }: EventOf<"acted"> & RunFacts): void {
+  #acted({ action, handler, round, status }: EventOf<"acted">): void {
+    if (status === "running") return;
     if (action === "cancelled" || action === "finished" || action === "parked") {
       this.#runEnded(handler.name, action, round);
     }

@@ -44,6 +44,8 @@ export interface CallOptions {
   readonly clientErrors?: RunRequest["clientErrors"];
   readonly cancelled?: AbortSignal;
   readonly keepsHandler?: boolean;
+  /** `_meta` of the request. */
+  readonly meta?: JsonObject;
 }
 
 /** A sender that can go away. */
@@ -170,7 +172,11 @@ async function call(runtime: Runtime, tool: string, given: CallOptions): Promise
     handler,
     target: tool,
     args: checked.args,
-    params: { name: tool, arguments: raw },
+    params: {
+      name: tool,
+      arguments: raw,
+      ...(given.meta === undefined ? {} : { _meta: given.meta }),
+    },
     caller: given.caller ?? anonymous,
     client: {
       info: undefined,
