@@ -2,7 +2,7 @@
  * Suite `held`: what a call of the handshake era costs while a human thinks, beside the official v1 SDK.
  *
  * In that era the call's stream stays open, so there is a connection for each; what is compared is the memory of the process
- * that holds it, sessions included. In the modern era nothing is held: suite `waiting`.
+ * that holds it, sessions included. In the modern era nothing is held: suites `dialogues` and `flow`.
  */
 import { type HeldCall, holdCall } from "./heldClient.ts";
 import { type ServerProcess, startServer } from "./processes.ts";

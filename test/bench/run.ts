@@ -1,13 +1,14 @@
 /**
  * `npm run bench [-- SUITE...] [--json FILE] [--rounds N] [--seconds S] [--warm-up S] [--dialogues N] [--source]`
  *
- * Measures the suites named (`calls`, `steps`, `redisSteps`, `pool`, `waiting`, `held`, `peers`, `profile`; all but the last
- * two when none is), prints ratios and conditions, and writes every sample to FILE. Exits with 0 whatever the figures are: a slow machine is no defect.
+ * Measures the suites named (`calls`, `steps`, `redisSteps`, `pool`, `waiting`, `peers`, `profile`; all but the last two when
+ * none is; `dialogues`, `flow` and `held` are the three parts of `waiting`), prints ratios and conditions, and writes every sample to FILE. Exits with 0 whatever the figures are: a slow machine is no defect.
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { prepareCode } from "./build.ts";
 import { callsSuite } from "./callsSuite.ts";
+import { flowSuite } from "./flowSuite.ts";
 import { heldSuite } from "./heldSuite.ts";
 import type { Timing } from "./measure.ts";
 import { peersSuite } from "./peersSuite.ts";
@@ -20,18 +21,20 @@ import { stepsSuite } from "./stepsSuite.ts";
 import type { Suite, SuiteResult } from "./suite.ts";
 import { waitingSuite } from "./waitingSuite.ts";
 
-const suites: ReadonlyMap<string, Suite> = new Map([
-  ["calls", callsSuite],
-  ["steps", stepsSuite],
-  ["redisSteps", redisStepsSuite],
-  ["pool", poolSuite],
-  ["waiting", waitingSuite],
-  ["held", heldSuite],
-  ["peers", peersSuite],
-  ["profile", profileSuite],
+const suites: ReadonlyMap<string, readonly Suite[]> = new Map([
+  ["calls", [callsSuite]],
+  ["steps", [stepsSuite]],
+  ["redisSteps", [redisStepsSuite]],
+  ["pool", [poolSuite]],
+  ["waiting", [waitingSuite, flowSuite, heldSuite]],
+  ["dialogues", [waitingSuite]],
+  ["flow", [flowSuite]],
+  ["held", [heldSuite]],
+  ["peers", [peersSuite]],
+  ["profile", [profileSuite]],
 ]);
 /** Run when none is named: all but the one that installs other systems and the one that compares nothing. */
-const standard = ["calls", "steps", "redisSteps", "pool", "waiting", "held"];
+const standard = ["calls", "steps", "redisSteps", "pool", "waiting"];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -52,7 +55,7 @@ const timing: Timing = {
 };
 const dialogues = positive("dialogues", values.dialogues);
 const wanted = positionals.length === 0 ? standard : positionals;
-const chosen = wanted.map((name) => {
+const chosen = wanted.flatMap((name) => {
   const suite = suites.get(name);
   if (suite === undefined)
     throw new RangeError(`"${name}" is no suite: ${[...suites.keys()].join(", ")}`);

@@ -9,7 +9,7 @@ export interface SuiteContext {
   readonly code: CodeOrigin;
   readonly load: LoadGenerator;
   readonly timing: Timing;
-  /** How many dialogues wait at once in the suite `waiting`. */
+  /** How many dialogues wait at once in the suite `dialogues`. */
   readonly dialogues: number;
   readonly onProgress: (line: string) => void;
 }

@@ -1,14 +1,14 @@
 /**
- * Suite `waiting`: what dialogues cost that wait for a human: sockets, workers, jobs, memory, bytes in Redis.
+ * Suite `dialogues`: what dialogues cost that wait for a human: sockets, workers, jobs, memory, bytes in Redis.
  *
  * A front, a worker and a Redis; the dialogues are opened through the pool, their connections are closed, everything is
  * counted, and then each of them is answered, so that what cost nothing is known to have been there.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readlinkSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { confirmKeyed, confirmOnce, confirmRepeatable } from "./calls.ts";
 import { cpuMsOfTree } from "./cpuTime.ts";
+import { socketsOf } from "./flowSuite.ts";
 import { HttpConnection, openSocket } from "./httpConnection.ts";
 import { type HttpSpec, type Operation, operationFor } from "./operations.ts";
 import type { ServerProcess } from "./processes.ts";
@@ -88,7 +88,7 @@ export async function waitingSuite({
       notes.push(...found.notes);
     }
     return {
-      suite: "waiting",
+      suite: "dialogues",
       ratios,
       measured: [],
       limits: limitsOf(dialogues, redis.version),
@@ -226,18 +226,6 @@ async function useOf({ front, worker, redis }: Processes): Promise<Use> {
     workerRss: ofWorker.rss,
     redisBytes: inRedis.bytes,
   };
-}
-
-function socketsOf(pid: number): number {
-  const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).filter((fd) => {
-    try {
-      return readlinkSync(`${folder}/${fd}`).startsWith("socket:");
-    } catch {
-      // Closed meanwhile.
-      return false;
-    }
-  }).length;
 }
 
 function perNoun(
