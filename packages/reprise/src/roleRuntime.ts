@@ -34,6 +34,7 @@ export function runtimeOptions(
     server,
     store: signals.storeMeasured(store),
     shared: store.shared,
+    history: store.history,
     observers: signals.observers,
     instance: instanceName,
     sealer: createStateSealer({

@@ -124,6 +124,7 @@ export async function serve(
       instance: instanceName,
       // Without a store nothing outlives the process, and no other one asks.
       shared: store?.shared,
+      history: store?.history,
       sealer,
     });
     runtime = started;

@@ -9,6 +9,7 @@ import { immediateTurns } from "@reprise/journal";
 import { comparable, readAnswers, withClientErrors } from "./answers.ts";
 import { cancelRun } from "./cancellation.ts";
 import { type Change, Changes } from "./changes.ts";
+import { checkedHistory } from "./checkedHistory.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { compileServer } from "./compile.ts";
 import type { ServerDefinition } from "./definition.ts";
@@ -16,9 +17,12 @@ import type { CallReply, Executor, RemoteCall, RunJob, Sender } from "./dispatch
 import { durationMs } from "./duration.ts";
 import { Elicitations } from "./elicitations.ts";
 import { drained, type EngineDeps, runnable, warnOfSchemas } from "./engineDeps.ts";
+import type { HistoryStore } from "./historyPort.ts";
+import { type HistoryRecorder, recorderOf } from "./historyRecorder.ts";
 import { LiveSet } from "./liveSet.ts";
-import { type Logger, silentLogger } from "./logger.ts";
+import { silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
+import { createOperator } from "./operator.ts";
 import { carried, executePooled } from "./pooled.ts";
 import { createProcessRecords } from "./processRecords.ts";
 import { randomText } from "./randomText.ts";
@@ -59,7 +63,15 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const store = options.store === "none" ? undefined : options.store;
   if (store === undefined) requireNoKeys(options.server);
   const draining = { isSet: false };
-  const reporter = reporterFor(options, clock, log);
+  const attempts: EngineDeps["attempts"] = new LiveSet();
+  const instance = options.instance ?? randomText();
+  const recorder = recorderOf(options, {
+    ...{ clock, log, instance, running: attempts },
+    isDraining: () => draining.isSet,
+  });
+  const observers = [...(options.observers ?? []), ...(recorder === undefined ? [] : [recorder])];
+  const reporter =
+    observers.length === 0 ? undefined : new RunReporter(observers, instance, clock, log);
   const shared = options.shared ?? createProcessRecords(() => clock.now());
   const changes = new Changes(shared, clock, log);
   const isAlone = options.shared === undefined;
@@ -91,7 +103,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     joinTimeoutMs: settings.joinTimeoutMs,
     random: options.random ?? randomText,
     isDraining: () => draining.isSet,
-    attempts: new LiveSet(),
+    attempts,
     reporter,
     resting: new RestingAttempts(clock),
   };
@@ -101,18 +113,12 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const sweeper =
     store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
   sweeper?.start();
-  const beside = { shared, changes, switches };
+  recorder?.start();
+  const history = options.history && checkedHistory(options.history, store, () => clock.now());
+  const beside = { shared, changes, switches, recorder, history };
   const engine = new Engine(deps, settings, limiter, sweeper, draining, beside, options.sealer);
   engine.attachTo(options.server);
   return engine;
-}
-
-function reporterFor(
-  { observers = [], instance = randomText() }: RuntimeOptions,
-  clock: Clock,
-  log: Logger,
-): RunReporter | undefined {
-  return observers.length === 0 ? undefined : new RunReporter(observers, instance, clock, log);
 }
 
 /** What an engine has besides runs. */
@@ -120,6 +126,8 @@ interface Beside {
   readonly shared: SharedRecords;
   readonly changes: Changes;
   readonly switches: Switches;
+  readonly recorder: HistoryRecorder | undefined;
+  readonly history: HistoryStore | undefined;
 }
 
 class Engine implements Runtime, Executor {
@@ -131,6 +139,8 @@ class Engine implements Runtime, Executor {
   readonly tools: Runtime["tools"];
   readonly prompts: Runtime["prompts"];
   readonly wholeCatalog: Runtime["wholeCatalog"];
+  readonly operator: Runtime["operator"];
+  readonly history: Runtime["history"];
   readonly ready: Promise<void>;
   readonly #beside: Beside;
   #detach: () => void = () => undefined;
@@ -167,6 +177,17 @@ class Engine implements Runtime, Executor {
     this.#limiter = limiter;
     this.#sweeper = sweeper;
     this.#draining = draining;
+    this.history = beside.history;
+    const { store, audience, catalog, reporter } = deps;
+    this.operator =
+      store &&
+      createOperator({
+        ...{ store, audience, catalog, reporter },
+        cancel: (runId, reason) => this.cancel(runId, { reason }),
+        look: (runId) => {
+          void sweeper?.look(runId);
+        },
+      });
   }
 
   async execute(request: RunRequest): Promise<RunReply> {
@@ -334,6 +355,7 @@ class Engine implements Runtime, Executor {
     while (isBusy() && clock.monotonic() < forced) await tick(clock);
     // After the last attempt: one may wait for a page.
     this.#beside.changes.close();
+    await this.#beside.recorder?.close();
     await store?.close();
   }
 }

@@ -9,11 +9,13 @@
  *    sent again; what it keeps refusing is dropped, so that one bad batch does not hold up all that comes after it.
  * R3 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
  */
+import { hostname } from "node:os";
 import { isRepriseError } from "@reprise/errors";
 import { type Clock, pause } from "./clock.ts";
 import type { HistoryStore, InstanceInfo } from "./historyPort.ts";
 import type { Logger } from "./logger.ts";
 import type { RunEvent, RunObserver } from "./observer.ts";
+import type { RuntimeOptions } from "./runtimeOptions.ts";
 
 const MAX_QUEUED = 10_000;
 const BATCH = 200;
@@ -24,6 +26,37 @@ const MAX_TRIES = 10;
 const CLOSE_MS = 2_000;
 const BEAT_MS = 10_000;
 const LOG_PAUSE_MS = 60_000;
+
+/** What a process says of itself. */
+interface Process {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly instance: string;
+  readonly running: { readonly size: number };
+  isDraining(): boolean;
+}
+
+/** The recorder of a runtime; undefined when it was given no history. */
+export function recorderOf(
+  { history, role, dispatcher, server }: RuntimeOptions,
+  { clock, log, instance, running, isDraining }: Process,
+): HistoryRecorder | undefined {
+  if (history === undefined) return undefined;
+  const startedAt = clock.now();
+  const about = (): InstanceInfo => ({
+    // Whoever names an instance may write what is no word.
+    instance: instance.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, 200),
+    role: role ?? (dispatcher === undefined ? "embedded" : "front"),
+    version: server.version ?? "",
+    host: hostname(),
+    pid: process.pid,
+    startedAt,
+    seenAt: clock.now(),
+    running: running.size,
+    draining: isDraining(),
+  });
+  return new HistoryRecorder(history, { clock, log, about });
+}
 
 /** What a recorder needs. */
 export interface RecorderParts {

@@ -55,9 +55,37 @@ function keyOf(
 ): IdempotencyKey {
   const owner = perCaller ? request.caller.principal : "";
   const { kind, name } = request.handler;
-  const scope = sha256(JSON.stringify([deps.audience, kind, name, source, owner, key])).slice(
-    0,
-    MIN_CLIENT_KEY,
-  );
+  const scope = scopeOf(deps.audience, kind, name, source, owner, key);
   return { scope, perCaller, argsDigest: digestOf(stableParams(request.params)) };
+}
+
+function scopeOf(
+  audience: string,
+  kind: string,
+  name: string,
+  source: "author" | "client",
+  owner: string,
+  key: string,
+): string {
+  const text = JSON.stringify([audience, kind, name, source, owner, key]);
+  return sha256(text).slice(0, MIN_CLIENT_KEY);
+}
+
+/**
+ * The scopes that a key of a handler may have: the author's and the client's, the caller's own and the tool's.
+ *
+ * @param principal undefined: only those that all callers share
+ */
+export function scopesOf(
+  audience: string,
+  name: string,
+  key: string,
+  principal: string | undefined,
+): readonly string[] {
+  const owners = principal === undefined ? [""] : [principal, ""];
+  return ["tool", "prompt", "resource", "resourceTemplate"].flatMap((kind) =>
+    (["author", "client"] as const).flatMap((source) =>
+      owners.map((owner) => scopeOf(audience, kind, name, source, owner, key)),
+    ),
+  );
 }

@@ -1,6 +1,7 @@
 export type { Caller, ClientIdentity } from "./caller.ts";
 export { anonymous } from "./caller.ts";
 export type { Change } from "./changes.ts";
+export { checkedHistory } from "./checkedHistory.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
 export type {
@@ -102,6 +103,8 @@ export type {
   RunObserver,
   StepEnd,
 } from "./observer.ts";
+export type { StoreOperatorOptions } from "./operator.ts";
+export { storeOperator } from "./operator.ts";
 export type { FinishOptions, OperatorOutcome, RunOperator } from "./operatorPort.ts";
 export { createProcessRecords } from "./processRecords.ts";
 export type { RateLimit } from "./rateLimit.ts";

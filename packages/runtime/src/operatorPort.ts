@@ -21,7 +21,16 @@ export interface FinishOptions {
   readonly text: string;
 }
 
-/** Actions on runs. All reject with RepriseError STORE_UNAVAILABLE only. */
+/**
+ * Actions on runs. All reject with RepriseError STORE_UNAVAILABLE only, and `finish` with RangeError for a text of another length.
+ *
+ * What a client gets that comes again, by its round (the same `requestState`) or by its idempotency key:
+ * - after `cancel`: RUN_CANCELLED; its key is free when no step was ever started. With something to undo, what undo left.
+ * - after `retry`: it joins the new attempt and gets its outcome; later the recorded outcome. A joiner that waited before is not
+ *   there any more: the run had ended, and was told so.
+ * - after `finish`: the text, from the record, also for a repeated first call that would have gone on from a failed step.
+ * - after `release`: nothing is refused any more: who comes first goes on with the run, or joins whoever does.
+ */
 export interface RunOperator {
   /** The whole record; values in it are the author's and the caller's: show them only to who may see them. */
   show(runId: string): Promise<RunRecord | undefined>;

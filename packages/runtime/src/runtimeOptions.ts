@@ -5,6 +5,7 @@ import type { ScheduleTurn } from "@reprise/journal";
 import type { Clock } from "./clock.ts";
 import type { Duration, ServerDefinition } from "./definition.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { HistoryStore, InstanceInfo } from "./historyPort.ts";
 import type { Logger } from "./logger.ts";
 import type { RunObserver } from "./observer.ts";
 import type { RateLimit } from "./rateLimit.ts";
@@ -57,6 +58,10 @@ export interface RuntimeOptions {
   readonly observers?: readonly RunObserver[];
   /** What observers are told that this process is called. At most 200 characters. Default: drawn. */
   readonly instance?: string;
+  /** Where operators see what happened: an observer hands it there in the background. Default: nowhere. */
+  readonly history?: HistoryStore | undefined;
+  /** What this process says of itself there. Default: `front` with a dispatcher, else `embedded`. */
+  readonly role?: InstanceInfo["role"] | undefined;
 }
 
 /** What holds where the options say nothing. */

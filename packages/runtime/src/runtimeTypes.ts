@@ -9,6 +9,8 @@ import type { ClientError, JsonObject, JsonValue } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { Change } from "./changes.ts";
 import type { Complete, Effects, Needs } from "./definition.ts";
+import type { HistoryStore } from "./historyPort.ts";
+import type { RunOperator } from "./operatorPort.ts";
 import type { RunStatus } from "./runRecord.ts";
 import type { ServerControls } from "./served.ts";
 import type { SharedRecords } from "./sharedRecords.ts";
@@ -221,6 +223,10 @@ export interface Runtime extends ServerControls {
    * @throws RepriseError STORE_UNAVAILABLE
    */
   cancel(runId: string, options?: CancelOptions): Promise<CancelOutcome>;
+  /** What operators do to runs; undefined with `store: "none"`, where nothing is recorded. */
+  readonly operator: RunOperator | undefined;
+  /** What operators see, rows held against the records; undefined where none was given. */
+  readonly history: HistoryStore | undefined;
   /** Whether runs can be recorded now; `reason` is for operators. */
   health(): Promise<{ readonly ok: boolean; readonly reason?: string }>;
   /** Stops taking calls, lets running attempts end or hand over, closes the store. Idempotent. */

@@ -321,6 +321,8 @@ export interface RunStore {
    * deadline has passed with something to undo (`isOverdue`); at most `limit`.
    */
   findAbandoned(limit: number): Promise<readonly string[]>;
+  /** The run that an idempotency scope leads to: for operators. */
+  leadsTo(scope: string): Promise<string | undefined>;
   /** The whole record, for operators and tests. */
   load(runId: string): Promise<RunRecord | undefined>;
   /** Deletes what has expired; returns how many runs. At most `limit` a call. */

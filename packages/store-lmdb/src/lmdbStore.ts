@@ -187,6 +187,8 @@ class EmbeddedStore implements LmdbStore {
       return found;
     });
 
+  leadsTo: RunStore["leadsTo"] = (scope) => this.#look(() => this.#runs.readKey(scope)?.runId);
+
   load: RunStore["load"] = (runId) =>
     this.#look((): RunRecord | undefined => {
       const run = this.#runs.read(runId);

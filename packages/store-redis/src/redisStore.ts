@@ -232,6 +232,13 @@ class NetworkStore implements RedisStore {
   removeExpired: RunStore["removeExpired"] = (limit) =>
     this.#tracked(() => this.#listing.removeExpired(limit));
 
+  leadsTo: RunStore["leadsTo"] = (scope) =>
+    this.#tracked(async () => {
+      if (!isWord(scope)) return undefined;
+      const runId = await this.#options.connection.client.get(this.#keys.idempotency(scope));
+      return runId ?? undefined;
+    });
+
   load: RunStore["load"] = (runId) =>
     this.#tracked(async () => {
       const { run } = await this.#decisions.read(runId, true);

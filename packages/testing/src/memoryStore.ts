@@ -284,6 +284,10 @@ function openHandle(shared: Shared): MemoryStore {
       });
       return abandoned.slice(0, limit);
     },
+    leadsTo: async (scope) => {
+      checkOpen();
+      return records.key(scope)?.runId;
+    },
     load: async (runId) => {
       checkOpen();
       const run = records.run(runId);

@@ -103,6 +103,8 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
       return { kind: "unknown" };
     },
     cancelled,
+    operator: undefined,
+    history: undefined,
     ready: Promise.resolve(),
     onChange: () => () => undefined,
     elicitations: { complete: async () => true },

@@ -77,6 +77,7 @@ export function watchedStore(
           })
         : () => undefined,
     findAbandoned: (limit) => through("findAbandoned", () => store.findAbandoned(limit)),
+    leadsTo: (scope) => store.leadsTo(scope),
     load: (run) => through("load", () => store.load(run)),
     removeExpired: (limit) => through("removeExpired", () => store.removeExpired(limit)),
     health: () => store.health(),
