@@ -13,6 +13,7 @@ import { operateCases } from "./storeSuite/operateCases.ts";
 import { queueCases } from "./storeSuite/queueCases.ts";
 import { roundCases } from "./storeSuite/roundCases.ts";
 import { takeoverCases } from "./storeSuite/takeoverCases.ts";
+import { undoCases } from "./storeSuite/undoCases.ts";
 import { waiterCases } from "./storeSuite/waiterCases.ts";
 
 /** All cases. Each needs a harness with no data in it. */
@@ -24,6 +25,7 @@ export const storeSuite: readonly StoreCase[] = [
   ...waiterCases,
   ...queueCases,
   ...cancelCases,
+  ...undoCases,
   ...operateCases,
   ...lifetimeCases,
 ];
