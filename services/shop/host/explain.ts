@@ -17,7 +17,9 @@ export function explain({ direction, message, text, line }: Passed, isLegacy: bo
   const { method } = message;
   if (typeof method === "string") {
     if ("id" in message) return ofRequest(method, message, direction);
-    return notifications[method] ?? { title: method, why: "A notification: nobody answers it." };
+    return (
+      notifications.get(method) ?? { title: method, why: "A notification: nobody answers it." }
+    );
   }
   if ("error" in message) return ofError(message["error"], direction);
   return ofResult(message["result"], direction, isLegacy);
@@ -52,14 +54,14 @@ function ofRequest(
 ): Explained {
   const params = bag(message["params"]);
   if (direction === "received")
-    return questions[method] ?? { title: method, why: "The server asks." };
+    return questions.get(method) ?? { title: method, why: "The server asks." };
   if (method === "tools/call" && ("inputResponses" in params || "requestState" in params)) {
     return {
       title: "The same call again, with the answers",
       why: "A new request with a new id: the tool, the answers under the keys that were asked, and the server's state as it came. Any instance can take it.",
     };
   }
-  return requests[method] ?? { title: method, why: "A request." };
+  return requests.get(method) ?? { title: method, why: "A request." };
 }
 
 function ofResult(value: unknown, direction: Passed["direction"], isLegacy: boolean): Explained {
@@ -114,7 +116,7 @@ function ofError(value: unknown, direction: Passed["direction"]): Explained {
   return { title, why: `Error ${String(code)}: ${String(message)}` };
 }
 
-const requests: Readonly<Record<string, Explained>> = {
+const requests = wordsFor({
   "tools/call": {
     title: "Calls the tool",
     why: "With an idempotency key in _meta: a repeat of this call under the same key joins it.",
@@ -126,9 +128,9 @@ const requests: Readonly<Record<string, Explained>> = {
   },
   initialize: { title: "Begins a session", why: "The handshake of revisions up to 2025-11-25." },
   "logging/setLevel": { title: "Wants log messages", why: "For the whole session." },
-};
+});
 
-const questions: Readonly<Record<string, Explained>> = {
+const questions = wordsFor({
   "elicitation/create": {
     title: "The server asks, while the call stays open",
     why: "A request of the server on the call's stream. The connection is held until the person has answered.",
@@ -141,9 +143,9 @@ const questions: Readonly<Record<string, Explained>> = {
     title: "The server asks for folders",
     why: "A request of the server on the call's stream.",
   },
-};
+});
 
-const notifications: Readonly<Record<string, Explained>> = {
+const notifications = wordsFor({
   "notifications/initialized": { title: "Ready", why: "The handshake is over." },
   "notifications/progress": { title: "Progress", why: "How far the running request is." },
   "notifications/message": {
@@ -155,7 +157,12 @@ const notifications: Readonly<Record<string, Explained>> = {
     title: "The page is done",
     why: "The server says that what the page was for is complete.",
   },
-};
+});
+
+/** A Map, because methods come from the server: `constructor` is none of ours. */
+function wordsFor(words: Readonly<Record<string, Explained>>): ReadonlyMap<string, Explained> {
+  return new Map(Object.entries(words));
+}
 
 function bag(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null

@@ -1,12 +1,9 @@
 /** The page's program: reads where the server is, and shows the host. A composition root. */
+import "./noEval.ts";
 import { render } from "preact";
-import { config } from "zod/v4/core";
 import { App } from "./app.tsx";
 import { type CallStorage, KeptCalls } from "./keptCalls.ts";
 import { HostSession } from "./session.ts";
-
-// The wire schemas would try out whether code may be made of text. It may not here, and browsers report the attempt.
-config({ jitless: true });
 
 const root = document.getElementById("host");
 if (root === null) throw new Error("the page has no place for the host");

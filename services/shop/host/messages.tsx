@@ -1,6 +1,6 @@
 /** The messages of the call, one by one as they pass, with their count; and those that opened the connection. */
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { explain } from "./explain.ts";
 import type { Passed } from "./recorder.ts";
 import { shownMessage } from "./shownMessage.ts";
@@ -16,6 +16,8 @@ export function Messages({ isLegacy, opening, passed }: MessagesProps): JSX.Elem
   const count = messagesIn(passed);
   const requests = new Set(passed.map(({ exchange }) => exchange)).size;
   const list = useRef<HTMLDivElement>(null);
+  // On a phone the bodies of a few messages would be longer than all the rest of the page.
+  const [hasRoom] = useState(() => window.matchMedia("(min-width: 56rem)").matches);
   // Only the column itself moves: on a phone, where it is part of the page, the person stays where they are.
   useEffect(() => {
     const column = list.current;
@@ -33,7 +35,7 @@ export function Messages({ isLegacy, opening, passed }: MessagesProps): JSX.Elem
         {passed.length === 0 ? (
           <p class="quiet">Call a tool, and every message appears here as it passes.</p>
         ) : (
-          <Passages passed={passed} isLegacy={isLegacy} isOpen />
+          <Passages passed={passed} isLegacy={isLegacy} isOpen={hasRoom} />
         )}
       </div>
       <details class="opening">
@@ -119,7 +121,7 @@ function Passage({ passed, number, isLegacy, isOpen }: PassageProps): JSX.Elemen
 }
 
 /** How many of them are messages. */
-export function messagesIn(passed: readonly Passed[]): number {
+function messagesIn(passed: readonly Passed[]): number {
   return passed.filter(({ message }) => message !== undefined).length;
 }
 

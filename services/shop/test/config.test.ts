@@ -60,11 +60,13 @@ test("tools in processes of their own look for the outside world where the shop 
   const page = {
     SHOP_PAGE_PORT: "3002",
     SHOP_PAGE_HOST: "::",
+    SHOP_MCP_URL: "http://127.0.0.1:3000/mcp",
     SHOP_PUBLIC_URL: "https://pay.example",
   };
   expect(readServedConfig({ ...env, ...page })).toMatchObject({
     pagePort: 3002,
     pageHost: "::",
+    mcpUrl: "http://127.0.0.1:3000/mcp",
     publicUrl: "https://pay.example",
   });
 });
@@ -72,6 +74,7 @@ test("tools in processes of their own look for the outside world where the shop 
 test.each([
   ["SHOP_URL", "here"],
   ["SHOP_PUBLIC_URL", "there"],
+  ["SHOP_MCP_URL", "somewhere"],
   ["SHOP_PAGE_PORT", "http"],
 ])("%s=%s is refused with CONFIG_INVALID, naming the variable", (name, value) => {
   expect(() => readServedConfig({ [name]: value })).toThrow(

@@ -50,7 +50,6 @@ export async function openHostShop(other?: Server): Promise<HostShop> {
   const payments = createPayments(outside.url);
   const mail = createMail({ smtpPort: outside.smtpPort, logUrl: outside.url });
   const scratchDir = path.join(folder, "scratch");
-  await mkdir(scratchDir);
   await seedScratch(scratchDir);
   const server = other ?? createShop({ payments, mail, scratchDir });
   const mcp = await serve(server, { port: 0, dataDir: path.join(folder, "data") });
@@ -109,7 +108,7 @@ export async function openHosted(
 }
 
 /** The same for a page that is open already. */
-export function hosted(opened: OpenPage): Hosted {
+function hosted(opened: OpenPage): Hosted {
   const { page } = opened;
   const connected = (revision: string): Promise<void> =>
     page.getByText(new RegExp(`revision ${revision}\\.`)).waitFor();
