@@ -62,6 +62,7 @@ export async function serveWorker(
     const { concurrency, probeHost: host, probePort: port } = settings;
     const started = createRuntime({
       ...runtimeOptions(server, settings, shared, told, logger),
+      role: "worker",
       // Callers were counted at the front.
       rateLimit: "none",
     });

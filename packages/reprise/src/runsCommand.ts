@@ -1,0 +1,220 @@
+/**
+ * `reprise runs`: what an operator sees and does of runs from a terminal, on a data directory or on Redis.
+ *
+ * The command line calls it. People get a table, scripts JSON. Values of authors and callers are shown only with `reveal`, and that,
+ * like every action, is in the audit log.
+ */
+import { userInfo } from "node:os";
+import { RepriseError } from "@reprise/errors";
+import type { HistoryQuery, OperatorOutcome, RunRecord } from "@reprise/runtime";
+import { openPlace, type PlaceFlags, type RunsPlace } from "./runsPlace.ts";
+import { runsTable, runText } from "./runsText.ts";
+
+/** Exit codes of the commands for operators; scripts know them. */
+export const operatorExitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  notApplicable: 4,
+} as const;
+
+/** What every command on runs is told. */
+export interface RunsFlags extends PlaceFlags {
+  readonly json?: true;
+}
+
+/** Which runs to list. */
+export interface ListFlags {
+  readonly status?: HistoryQuery["status"];
+  readonly tool?: string;
+  readonly caller?: string;
+  /** ISO 8601, or a span back from now: `2h`, `3d`. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** What is to be done. */
+export type RunsAction =
+  | { readonly name: "list"; readonly flags: ListFlags }
+  | { readonly name: "show"; readonly runId: string; readonly reveal: boolean }
+  /** The run of an idempotency key. */
+  | {
+      readonly name: "find";
+      readonly tool: string;
+      readonly key: string;
+      readonly caller: string | undefined;
+    }
+  | { readonly name: "cancel"; readonly runId: string; readonly reason: string | undefined }
+  | { readonly name: "retry" | "release"; readonly runId: string }
+  | {
+      readonly name: "finish";
+      readonly runId: string;
+      readonly as: "completed" | "failed";
+      readonly text: string;
+    };
+
+interface Performed {
+  readonly exitCode: number;
+  readonly outcome: unknown;
+  readonly text: string;
+}
+
+/**
+ * Does it and prints what came of it. Gives the exit code.
+ * @throws RepriseError CONFIG_INVALID, STORE_UNAVAILABLE, STORE_UNUSABLE
+ */
+export async function runRuns(
+  action: RunsAction,
+  flags: RunsFlags,
+  print: (text: string) => void,
+): Promise<number> {
+  try {
+    const place = await openPlace(flags);
+    try {
+      const { exitCode, outcome, text } = await perform(action, place);
+      print(flags.json === true ? JSON.stringify(outcome, undefined, 2) : text);
+      return exitCode;
+    } finally {
+      await place.close();
+    }
+  } catch (error) {
+    // Misuse of an option for those functions; here, what somebody typed.
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    throw new RepriseError("CONFIG_INVALID", error.message, { cause: error });
+  }
+}
+
+async function perform(action: RunsAction, place: RunsPlace): Promise<Performed> {
+  const { operator, history } = place;
+  switch (action.name) {
+    case "list":
+      return await listed(action.flags, place);
+    case "show":
+      return await shown(action.runId, action.reveal, place);
+    case "find": {
+      const runId = await operator.findByKey(action.tool, action.key, action.caller);
+      if (runId === undefined) return notFound("No run has that key.");
+      return { exitCode: operatorExitCodes.done, outcome: { runId }, text: runId };
+    }
+    default: {
+      const outcome = await acted(action, place);
+      const { runId, name } = action;
+      await history.audit({
+        at: Date.now(),
+        actor: `command:${userInfo().username}`,
+        action: name,
+        target: runId,
+        outcome: outcome.kind,
+      });
+      return performedOf(runId, name, outcome);
+    }
+  }
+}
+
+type Acting = Extract<RunsAction, { readonly name: "cancel" | "retry" | "release" | "finish" }>;
+
+function acted(action: Acting, { operator }: RunsPlace): Promise<OperatorOutcome> {
+  switch (action.name) {
+    case "cancel":
+      return operator.cancel(action.runId, action.reason);
+    case "retry":
+      return operator.retry(action.runId);
+    case "release":
+      return operator.release(action.runId);
+    case "finish":
+      return operator.finish(action.runId, { as: action.as, text: action.text });
+  }
+}
+
+function performedOf(runId: string, name: string, outcome: OperatorOutcome): Performed {
+  switch (outcome.kind) {
+    case "done": {
+      const text = `${name}: run ${runId} is ${outcome.status} now.`;
+      return { exitCode: operatorExitCodes.done, outcome: { runId, ...outcome }, text };
+    }
+    case "not_applicable": {
+      const text = `${name} does not apply: run ${runId} is ${outcome.status}, and ${outcome.why}.`;
+      return { exitCode: operatorExitCodes.notApplicable, outcome: { runId, ...outcome }, text };
+    }
+    case "unknown":
+      return notFound(`There is no run ${runId}.`);
+  }
+}
+
+async function listed(flags: ListFlags, { history }: RunsPlace): Promise<Performed> {
+  const { status, tool, caller, since, until, limit, cursor } = flags;
+  const page = await history.list({
+    ...{ status, handler: tool, principal: caller, limit, cursor },
+    from: since === undefined ? undefined : momentOf("--since", since),
+    to: until === undefined ? undefined : momentOf("--until", until),
+  });
+  const more = page.next === undefined ? "" : `\n\nMore: --cursor ${page.next}`;
+  return {
+    exitCode: operatorExitCodes.done,
+    outcome: page,
+    text: runsTable(page.runs) + more,
+  };
+}
+
+async function shown(
+  runId: string,
+  reveal: boolean,
+  { operator, history }: RunsPlace,
+): Promise<Performed> {
+  const [record, summary, timeline] = await Promise.all([
+    operator.show(runId),
+    history.summary(runId),
+    history.timeline(runId),
+  ]);
+  if (record === undefined && summary === undefined) return notFound(`There is no run ${runId}.`);
+  if (reveal && record !== undefined) {
+    await history.audit({
+      at: Date.now(),
+      actor: `command:${userInfo().username}`,
+      action: "reveal",
+      target: runId,
+      outcome: "done",
+    });
+  }
+  return {
+    exitCode: operatorExitCodes.done,
+    outcome: { record: record && (reveal ? record : hidden(record)), summary, timeline },
+    text: runText(record, summary, timeline, reveal),
+  };
+}
+
+/** A record without what author, caller or client wrote. */
+function hidden({ origin, head, entries }: RunRecord): object {
+  const { runId, method, handler, target, startedAt, caller } = origin;
+  const { status, round, epoch, takeovers, version, updatedAt, expiresAt, stateExpiresAt } = head;
+  return {
+    origin: { runId, method, handler, target, startedAt, principal: caller.principal },
+    head: { status, round, epoch, takeovers, version, updatedAt, expiresAt, stateExpiresAt },
+    pending: head.pending.map(({ key }) => ({ key })),
+    entries: entries.map((entry) => ({
+      kind: entry.kind,
+      name: entry.kind === "answer_taken" ? entry.key : entry.name,
+      at: entry.at,
+    })),
+  };
+}
+
+function notFound(text: string): Performed {
+  return { exitCode: operatorExitCodes.notFound, outcome: { kind: "unknown" }, text };
+}
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A moment that somebody typed. @throws RangeError */
+function momentOf(option: string, text: string): number {
+  const [, count, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const spanMs = units[unit];
+  if (count !== undefined && spanMs !== undefined) return Date.now() - Number(count) * spanMs;
+  const at = Date.parse(text);
+  if (Number.isNaN(at))
+    throw new RangeError(`${option}: "${text}" is neither a time nor a span such as 2h`);
+  return at;
+}

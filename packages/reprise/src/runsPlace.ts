@@ -1,0 +1,93 @@
+/**
+ * Where the runs are that an operator's command is about: the data directory of a `reprise dev`, or the Redis of a deployment.
+ *
+ * Called by the commands for operators. A directory is shared with the process that serves it; a Redis is found as `reprise keys` finds
+ * it. Nothing is executed here, and nothing sweeps.
+ */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { RepriseError } from "@reprise/errors";
+import {
+  checkedHistory,
+  type HistoryStore,
+  type RunOperator,
+  storeOperator,
+} from "@reprise/runtime";
+import { openLmdbStore } from "@reprise/store-lmdb";
+import { connectRedis, openRedisStore } from "@reprise/store-redis";
+import { readSettings } from "./config.ts";
+import { redisOptions } from "./shared.ts";
+
+/** How a command is told where. */
+export interface PlaceFlags {
+  /** The data directory of `reprise dev` or `serve`. */
+  readonly data?: string;
+  /** As for `connectRedis`. */
+  readonly redis?: string;
+  /** The configuration file; else `REPRISE_CONFIG`. */
+  readonly config?: string;
+  /** Default: that of the settings, else `reprise`. */
+  readonly namespace?: string;
+  /** Name of the served definition: idempotency keys are found with it. */
+  readonly server?: string;
+}
+
+/** An open place. */
+export interface RunsPlace {
+  readonly operator: RunOperator;
+  readonly history: HistoryStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it.
+ * @throws RepriseError CONFIG_INVALID, STORE_UNAVAILABLE, STORE_UNUSABLE
+ */
+export async function openPlace(flags: PlaceFlags): Promise<RunsPlace> {
+  if (flags.data !== undefined && flags.redis !== undefined) {
+    throw new RepriseError("CONFIG_INVALID", "give --data or --redis, not both");
+  }
+  return flags.data === undefined ? openRedisPlace(flags) : openDirectory(flags.data, flags);
+}
+
+async function openDirectory(data: string, { namespace, server }: PlaceFlags): Promise<RunsPlace> {
+  const directory = join(resolve(data), "store");
+  // Opening would make an empty store, in which nothing is found: a wrong path must not look like that.
+  if (!existsSync(directory)) {
+    throw new RepriseError("CONFIG_INVALID", `--data: there is no store in ${resolve(data)}`);
+  }
+  const store = await openLmdbStore({ directory });
+  return {
+    operator: storeOperator({ store, history: store.history, namespace, server }),
+    history: checkedHistory(store.history, store, Date.now),
+    close: () => store.close(),
+  };
+}
+
+async function openRedisPlace(flags: PlaceFlags): Promise<RunsPlace> {
+  const settings = readSettings(flags.config);
+  const redis = flags.redis === undefined ? redisOptions(settings) : { url: flags.redis };
+  const namespace = flags.namespace ?? settings.namespace;
+  const connection = await connectRedis(redis);
+  try {
+    const { leaseMs, retentionMs, recordEncryptionKey: secrets } = settings;
+    const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
+    const store = await openRedisStore({ connection, namespace, leaseMs, retentionMs, ...wraps });
+    return {
+      operator: storeOperator({
+        store,
+        history: store.history,
+        namespace,
+        server: flags.server,
+      }),
+      history: checkedHistory(store.history, store, Date.now),
+      close: async () => {
+        await store.close();
+        await connection.close();
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}

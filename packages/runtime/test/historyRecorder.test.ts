@@ -1,0 +1,100 @@
+/**
+ * History is behind runs and never before them: a sink that is dead, slow or broken delays, fails and loses no run.
+ */
+import { RepriseError } from "@reprise/errors";
+import { type HistoryStore, type RunEvent, tool } from "@reprise/runtime";
+import { createMemoryHistory } from "@reprise/testing";
+import { describe, expect, test } from "vitest";
+import { deferred, type Harness, settled, startHarness, text } from "./support/harness.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A history whose recording does as told. */
+function sink(record: HistoryStore["record"]): HistoryStore {
+  return { ...createMemoryHistory(() => 0), record };
+}
+
+function counting(history: HistoryStore): Harness {
+  return startHarness(
+    {
+      tools: [
+        tool({
+          name: "t",
+          description: "d",
+          handler: async (_args, ctx) => String(await ctx.step("one", () => 1)),
+        }),
+      ],
+    },
+    { history },
+  );
+}
+
+const warnings = (h: Harness): number =>
+  h.log.filter(({ fields }) => fields["event"] === "history_behind").length;
+
+describe("the recorder of history", () => {
+  test("a sink that never answers delays no call and no close", async () => {
+    const h = counting(sink(() => new Promise(() => undefined)));
+    for (let index = 0; index < 20; index += 1) {
+      expect(text(await h.call("t"))).toBe("1");
+      await h.advance(1_000);
+    }
+    const closing = h.runtime.close();
+    for (let index = 0; index < 600; index += 1) await h.advance(10);
+    await closing;
+  });
+
+  test("a sink that refuses is tried again, and nothing is lost when it comes back", async () => {
+    const kept: RunEvent[] = [];
+    let isDown = true;
+    const h = counting(
+      sink(async (events) => {
+        if (isDown) throw new RepriseError("STORE_UNAVAILABLE", "down");
+        kept.push(...events);
+      }),
+    );
+    await h.call("t");
+    await h.advance(3_000);
+    expect(kept).toEqual([]);
+    isDown = false;
+    await h.advance(2_000);
+    const types = kept.map(({ type }) => type);
+    expect(types).toContain("step_ended");
+    expect(types.at(-1)).toBe("attempt_ended");
+  });
+
+  test("a sink that is broken costs what it was given, is said once a minute, and no run", async () => {
+    const h = counting(
+      sink(() => {
+        throw new TypeError("broken");
+      }),
+    );
+    for (let index = 0; index < 30; index += 1) {
+      expect(text(await h.call("t"))).toBe("1");
+      await h.advance(1_000);
+    }
+    expect(warnings(h)).toBe(1);
+    await h.advance(MINUTE_MS);
+    await h.call("t");
+    await h.advance(1_000);
+    expect(warnings(h)).toBe(2);
+  });
+
+  test("what is queued at the close is kept, before the store is closed", async () => {
+    const kept: RunEvent[] = [];
+    const slow = deferred<void>();
+    const h = counting(
+      sink(async (events) => {
+        await slow.promise;
+        kept.push(...events);
+      }),
+    );
+    await h.call("t");
+    const closing = h.runtime.close();
+    await settled();
+    slow.resolve();
+    for (let index = 0; index < 20; index += 1) await h.advance(10);
+    await closing;
+    expect(kept.map(({ type }) => type)).toContain("attempt_ended");
+  });
+});
