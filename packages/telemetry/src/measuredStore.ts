@@ -58,13 +58,18 @@ export function measuredStore<S extends RunStore>(store: S, metrics: Metrics): S
       }
     });
   }
-  // A proxy, so that what an adapter offers besides the port stays reachable; bound, because adapters have private fields.
-  return new Proxy(store, {
-    get(target, name) {
+  // A proxy, so that what an adapter offers besides the port stays reachable; bound, because adapters have private fields. Over an
+  // empty object: what a proxy gives for a frozen member of its own target must be that member.
+  return new Proxy({} as S, {
+    has: (_target, name) => Reflect.has(store, name),
+    get(_target, name) {
       const known = wrapped.get(name);
       if (known !== undefined) return known;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
+      const value: unknown = Reflect.get(store, name, store);
+      if (typeof value !== "function") return value;
+      const bound: unknown = value.bind(store);
+      wrapped.set(name, bound);
+      return bound;
     },
   });
 }
