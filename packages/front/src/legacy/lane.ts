@@ -172,7 +172,9 @@ export class LegacyLane {
     const { ports, protectedResource } = this.#parts;
     const { clock } = ports;
     const expiresAt = hearsUntil(caller, clock.now(), protectedResource, {
-      challenge: (header) => reply.header("www-authenticate", header),
+      challenge(header) {
+        reply.header("www-authenticate", header);
+      },
     });
     const open = (): EventStream => {
       this.#metrics.requestEnded("GET", "ok");
