@@ -6,7 +6,9 @@
 import { metaKeys } from "@reprise/protocol";
 import { describe, expect, test } from "vitest";
 import { type HandWritten, handWritten, RawSocket } from "./support/rawSocket.ts";
-import { expectRefusal, startTarget, type Target } from "./support/target.ts";
+import { expectRefusal, sharedTarget, startTarget, type Target } from "./support/target.ts";
+
+const served = sharedTarget();
 
 const envelope = {
   [metaKeys.protocolVersion]: "2026-07-28",
@@ -44,7 +46,7 @@ async function attack(target: Target, bytes: Buffer | string): Promise<number | 
 }
 
 test("the bytes that the attacks below are made of are a good call", async () => {
-  const target = await startTarget();
+  const target = served();
   for (const bytes of [post(), chunked(inChunks)]) {
     const reply = await new RawSocket(target.served.port).write(bytes).response();
     expect(reply?.status).toBe(200);
@@ -91,11 +93,11 @@ describe("a request that two readers could take for different ones is refused", 
     ],
   ];
   test.each(rows)("%s", async (_title, bytes, status) => {
-    expect(await attack(await startTarget(), bytes)).toBe(status);
+    expect(await attack(served(), bytes)).toBe(status);
   });
 
   test("a trailer does not change what a header said", async () => {
-    const target = await startTarget();
+    const target = served();
     const trailing = `${body.length.toString(16)}\r\n${body}\r\n0\r\nMcp-Name: ask\r\n\r\n`;
     const reply = await new RawSocket(target.served.port)
       .write(
@@ -110,7 +112,7 @@ describe("a request that two readers could take for different ones is refused", 
   });
 
   test("what stands behind a refused request on the same connection is not served", async () => {
-    const target = await startTarget();
+    const target = served();
     const smuggled = Buffer.concat([withLine("Transfer-Encoding: chunked"), post()]);
     const socket = new RawSocket(target.served.port);
     const text = await socket.write(smuggled).closed();
@@ -128,7 +130,7 @@ describe("headers that say what the body does not", () => {
   const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
   test("a base64 value may hold a line break, and still only mirrors the body", async () => {
-    const target = await startTarget();
+    const target = served();
     const right = await new RawSocket(target.served.port)
       .write(region(base64("eu\nX-Evil: 1")))
       .response();
@@ -143,7 +145,7 @@ describe("headers that say what the body does not", () => {
     ["bytes outside ASCII", "eu\u00e9"],
     ["twice", `${base64("eu\nX-Evil: 1")}\r\nMcp-Param-Region: ${base64("eu\nX-Evil: 1")}`],
   ])("a value with %s is refused", async (_title, value) => {
-    const target = await startTarget();
+    const target = served();
     expect(await attack(target, region(value))).toBe(400);
   });
 });
@@ -161,11 +163,11 @@ describe("what is no request", () => {
     ["a path upwards", post({ target: "/mcp/../../etc/passwd" })],
     ["TRACE", Buffer.from("TRACE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")],
   ])("%s is refused", async (_title, bytes) => {
-    await attack(await startTarget(), bytes);
+    await attack(served(), bytes);
   });
 
   test("nothing of an unknown path is quoted back", async () => {
-    const target = await startTarget();
+    const target = served();
     const reply = await new RawSocket(target.served.port)
       .write(post({ target: "/MARKER-path" }))
       .response();
@@ -174,7 +176,7 @@ describe("what is no request", () => {
   });
 
   test("a good call behind a broken one on the same connection is not served either", async () => {
-    const target = await startTarget();
+    const target = served();
     const socket = new RawSocket(target.served.port);
     expectRefusal(await socket.write("\0\0\0\r\n\r\n").write(post()).response());
     await socket.closed();
@@ -188,7 +190,7 @@ describe("headers without end", () => {
     ["three thousand small ones", Array.from({ length: 3_000 }, (_, at) => `a${at}: b`)],
     ["a session id of 20 KB", [`Mcp-Session-Id: ${"a".repeat(20_000)}`]],
   ])("%s get 431 before anything is looked at", async (_title, more) => {
-    expect(await attack(await startTarget(), withLine(...more))).toBe(431);
+    expect(await attack(served(), withLine(...more))).toBe(431);
   });
 
   test.each([
@@ -198,7 +200,7 @@ describe("headers without end", () => {
   ])(
     "%s as long as a header may be is refused without being opened",
     async (_title, name, status) => {
-      const target = await startTarget();
+      const target = served();
       const initialized = without("MCP-Protocol-Version").concat(
         "MCP-Protocol-Version: 2025-11-25",
       );

@@ -4,13 +4,15 @@
  * The property that every attack is held to: the answer is an error of the refusal table (docs/design.md 8) or the connection is
  * closed, nothing internal is told, no handler is entered, and the next good call is served.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { errorSpecs } from "@reprise/errors";
-import { defineServer, type ServedServer, type ServeOptions, tool } from "reprise";
-import { expect, onTestFinished } from "vitest";
+import { defineServer, type ServedServer, type ServeOptions, serve, tool } from "reprise";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import * as z from "zod";
 import { type CapturedLog, capturedLog } from "../../support/capturedLog.ts";
 import { RawClient, type RawMessage, type RawRequest } from "../../support/rawMcp.ts";
-import { serveForTest } from "../../support/temporary.ts";
 import type { WireResponse } from "./rawSocket.ts";
 
 /** A front under attack. */
@@ -19,18 +21,20 @@ export interface Target {
   readonly url: string;
   readonly log: CapturedLog;
   readonly client: RawClient;
-  /** How often a handler was entered so far. */
+  /** How often a handler was entered since the last `serves`. */
   entered(): number;
-  /** Makes a good call and checks that it is served; its own entry is not counted. */
+  /** Makes a good call and checks that it is served; then counting begins anew. */
   serves(): Promise<void>;
 }
 
 const word = z.object({ word: z.string() });
 
-/** Starts one, closed with the test. */
-export async function startTarget(options: ServeOptions = {}): Promise<Target> {
+/** Starts one. `onEnd` has it closed: with the test unless told otherwise. */
+export async function startTarget(
+  options: ServeOptions = {},
+  onEnd: (work: () => Promise<void>) => void = onTestFinished,
+): Promise<Target> {
   let entries = 0;
-  let ownEntries = 0;
   const entered = (): void => {
     entries += 1;
   };
@@ -84,23 +88,30 @@ export async function startTarget(options: ServeOptions = {}): Promise<Target> {
     ],
   });
   const log = capturedLog();
-  const served = await serveForTest(server, {
+  const folder = await mkdtemp(path.join(tmpdir(), "reprise-attack-"));
+  const served = await serve(server, {
+    port: 0,
+    dataDir: folder,
     requestStateKey: "a key of this test, which is long enough to be one",
     logger: log.logger,
     ...options,
   });
   const client = new RawClient();
-  onTestFinished(() => client.close());
+  onEnd(async () => {
+    client.close();
+    await served.close();
+    await rm(folder, { recursive: true, force: true });
+  });
   return {
     served,
     log,
     client,
     url: served.url,
-    entered: () => entries - ownEntries,
+    entered: () => entries,
     async serves() {
       const { result } = await client.call(served.url, echo({ good: true }));
-      ownEntries += 1;
       expect(result?.content?.[0]?.text).toBe('{"good":true}');
+      entries = 0;
     },
   };
 }
@@ -127,4 +138,21 @@ export function expectRefusal(reply: Pick<WireResponse, "status" | "body"> | und
   const { error, result } = JSON.parse(body) as RawMessage;
   if (error === undefined) expect(result?.isError, body).toBe(true);
   else expect(known, body).toContain(error.code);
+}
+
+/** One for all tests of a file, or of a `describe`. */
+export function sharedTarget(options: ServeOptions = {}): () => Target {
+  let target: Target | undefined;
+  const ends: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    target = await startTarget(options, (work) => ends.push(work));
+  });
+  beforeEach(() => target?.serves());
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  return () => {
+    if (target === undefined) throw new Error("the target has not started");
+    return target;
+  };
 }
