@@ -81,6 +81,7 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
       "@reprise/errors",
       "@reprise/front",
       "@reprise/journal",
+      "@reprise/ops",
       "@reprise/pool",
       "@reprise/protocol",
       "@reprise/request-state",

@@ -2,7 +2,11 @@
  * A front with a fastify instance of its own, for those who have none: services and `reprise dev`.
  */
 import { RepriseError } from "@reprise/errors";
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginCallback,
+} from "fastify";
 import { isLoopbackName } from "./admission.ts";
 import { refuseConnection, refusePath, refuseUrl } from "./brokenRequests.ts";
 import { createFront } from "./front.ts";
@@ -25,6 +29,8 @@ export interface HttpServerOptions extends FrontOptions {
   readonly requestTimeoutMs?: number;
   /** The same for the head of a request. Default 15000; never more than `requestTimeoutMs`. */
   readonly headersTimeoutMs?: number;
+  /** What is served beside MCP on the same address, such as the dashboard. Each guards itself. Default: nothing. */
+  readonly plugins?: readonly FastifyPluginCallback[];
 }
 
 /** Options of `listen`. */
@@ -87,6 +93,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.setNotFoundHandler(refusePath);
   closeSilentConnections(app);
   app.register(createFront(options));
+  for (const plugin of options.plugins ?? []) app.register(plugin);
   return app;
 }
 

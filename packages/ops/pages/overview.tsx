@@ -63,7 +63,7 @@ function Tiles({ data }: { readonly data: OverviewData }): VNode {
             "none waits"
           ) : (
             <>
-              oldest from <When at={oldestWaitingSince} />
+              oldest asked <When at={oldestWaitingSince} />
             </>
           )}
         </Tile>
@@ -151,20 +151,7 @@ function Tiles({ data }: { readonly data: OverviewData }): VNode {
   );
 }
 
-function Room({
-  used,
-  limit,
-}: {
-  readonly used: number;
-  readonly limit: number | undefined;
-}): VNode {
-  if (limit === undefined) {
-    return (
-      <Tile label="Store" value={bytesText(used)} tone="warn">
-        no limit is set, so nothing tells how much is left
-      </Tile>
-    );
-  }
+function Room({ used, limit }: { readonly used: number; readonly limit: number }): VNode {
   const share = used / limit;
   return (
     <Tile

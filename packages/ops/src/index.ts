@@ -8,13 +8,14 @@ export { createOidcSignIn } from "./auth/oidcSignIn.ts";
 export type { Person } from "./auth/sessions.ts";
 export type { Arrival, Beginning, Entrance, SignIn, SignInContext } from "./auth/signIn.ts";
 export { opsPlugin } from "./opsPlugin.ts";
+export type { OpsServerOptions, RunningOps } from "./opsServer.ts";
+export { listenOps } from "./opsServer.ts";
 export type { OpsOptions } from "./options.ts";
 export type {
   KeyDesk,
   KeyStanding,
   QueueDesk,
   QueueStanding,
-  StoreRoom,
   WorkerDesk,
 } from "./ports.ts";
 export type { Role } from "./wire.ts";

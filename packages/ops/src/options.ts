@@ -6,11 +6,12 @@ import {
   type HistoryStore,
   type Logger,
   type RunOperator,
+  type StoreHealth,
   silentLogger,
   systemClock,
 } from "@reprise/runtime";
 import type { SignIn } from "./auth/signIn.ts";
-import type { KeyDesk, QueueDesk, StoreRoom, WorkerDesk } from "./ports.ts";
+import type { KeyDesk, QueueDesk, WorkerDesk } from "./ports.ts";
 
 /** Options of `opsPlugin`. */
 export interface OpsOptions {
@@ -18,11 +19,10 @@ export interface OpsOptions {
   readonly operator: RunOperator;
   /** How people sign in: `createLinkSignIn` on loopback in development, else `createOidcSignIn`. There is no way around it. */
   readonly signIn: SignIn;
-  /** Whether runs can be recorded now, as `runtime.health`. */
-  readonly health: () => Promise<{ readonly ok: boolean; readonly reason?: string }>;
+  /** Whether runs can be recorded now, and how full the store is, where it can tell: as the store's `health`. */
+  readonly health: () => Promise<StoreHealth>;
   /** Shown at the top of each page. Default `Reprise`. */
   readonly server?: string;
-  readonly room?: (() => Promise<StoreRoom>) | undefined;
   readonly queues?: QueueDesk | undefined;
   readonly keys?: KeyDesk | undefined;
   readonly workers?: WorkerDesk | undefined;
@@ -52,7 +52,7 @@ export type OpsConfig = Required<
     | "logger"
   >
 > &
-  Pick<OpsOptions, "room" | "queues" | "keys" | "workers">;
+  Pick<OpsOptions, "queues" | "keys" | "workers">;
 
 /** @throws RangeError naming the option */
 export function resolveOptions(options: OpsOptions): OpsConfig {

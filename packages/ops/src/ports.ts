@@ -55,13 +55,6 @@ export interface KeyDesk {
   revoke(kid: string): Promise<{ readonly known: boolean }>;
 }
 
-/** How full the store is, in bytes. */
-export interface StoreRoom {
-  readonly usedBytes: number;
-  /** Undefined: no limit is set. */
-  readonly limitBytes: number | undefined;
-}
-
 /** Ends of workers, from outside. */
 export interface WorkerDesk {
   /** Asks a worker to take no more jobs and to hand over what runs; it ends by itself then. A hint: the page shows what came of it. */

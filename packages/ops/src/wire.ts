@@ -11,7 +11,7 @@ import type {
   RunStatus,
   RunSummary,
 } from "@reprise/runtime";
-import type { KeyStanding, QueueStanding, StoreRoom } from "./ports.ts";
+import type { KeyStanding, QueueStanding } from "./ports.ts";
 
 /** What somebody who has signed in may do. */
 export type Role = "viewer" | "operator";
@@ -65,7 +65,8 @@ export interface Overview {
   readonly counts: HistoryCounts;
   readonly recent: RecentRuns;
   readonly instances: readonly InstanceInfo[];
-  readonly room: StoreRoom | undefined;
+  /** What the store holds and may hold; undefined where it has no limit or can't tell. */
+  readonly room: { readonly usedBytes: number; readonly limitBytes: number } | undefined;
   readonly queues: readonly QueueStanding[] | undefined;
   readonly keys:
     | { readonly sealing: number; readonly oldestSealingAt: number | undefined }

@@ -2,7 +2,8 @@
  * Who gets in, what a stranger learns, and what a viewer can't do.
  */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { cookieOf, openDashboard, recordOf, visitorOf } from "./support/dashboard.ts";
+import { cookieOf, openDashboard, visitorOf } from "./support/dashboard.ts";
+import { recordOf } from "./support/runs.ts";
 
 const html = { accept: "text/html" };
 

@@ -5,7 +5,8 @@ import { RepriseError } from "@reprise/errors";
 import type { QueueDesk } from "@reprise/ops";
 import { createMemoryHistory } from "@reprise/testing";
 import { describe, expect, test } from "vitest";
-import { openDashboard, recordOf, secret, waitingEvents } from "./support/dashboard.ts";
+import { openDashboard } from "./support/dashboard.ts";
+import { recordOf, secret, waitingEvents } from "./support/runs.ts";
 
 const start = 1_800_000_000_000;
 

@@ -5,20 +5,15 @@ import { RepriseError } from "@reprise/errors";
 import type { HistoryStore } from "@reprise/runtime";
 import { createMemoryHistory } from "@reprise/testing";
 import { describe, expect, test } from "vitest";
-import {
-  endedEvents,
-  openDashboard,
-  recordOf,
-  secret,
-  waitingEvents,
-} from "./support/dashboard.ts";
+import { openDashboard } from "./support/dashboard.ts";
+import { endedEvents, recordOf, secret, waitingEvents } from "./support/runs.ts";
 
 const start = 1_800_000_000_000;
 
 describe("the overview", () => {
   test("tells what waits, what is wrong, how fast it goes and how full it is", async () => {
     const { history, signIn } = await openDashboard({
-      room: async () => ({ usedBytes: 600, limitBytes: 1000 }),
+      health: async () => ({ ok: true, room: { usedBytes: 600, limitBytes: 1000 } }),
       keys: {
         list: async () => [
           { kid: "k1", status: "sealing", createdAtMs: start - 5000 },
@@ -50,7 +45,7 @@ describe("the overview", () => {
     const away = async (): Promise<never> => {
       throw new RepriseError("STORE_UNAVAILABLE", "away");
     };
-    const { signIn } = await openDashboard({ room: away, health: away });
+    const { signIn } = await openDashboard({ health: away });
     const visitor = await signIn();
     const reply = await visitor.get("overview");
     expect(reply.statusCode).toBe(200);

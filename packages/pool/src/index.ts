@@ -9,6 +9,8 @@ export type { DispatcherQueueOptions, PoolDispatcherOptions } from "./poolDispat
 export { createPoolDispatcher } from "./poolDispatcher.ts";
 export type { PoolWorker, WorkerOptions, WorkerQueueOptions } from "./poolWorker.ts";
 export { startWorker } from "./poolWorker.ts";
+export type { PoolQueueDesk, PoolQueueStanding, QueueDeskOptions } from "./queueDesk.ts";
+export { openQueueDesk } from "./queueDesk.ts";
 export type { QueueWait } from "./queueWaits.ts";
 export { queueWaits } from "./queueWaits.ts";
 export type { PoolConnection, PoolRedis } from "./redisPort.ts";

@@ -8,6 +8,7 @@ import { readEnvironment } from "./config.ts";
 import { effectsTable, keylessStepTools } from "./effectsTable.ts";
 import { frontAuth } from "./frontAuth.ts";
 import { type LoadedServer, loadServer } from "./loadServer.ts";
+import { isLoopback } from "./opsEmbedded.ts";
 import { portTaken } from "./portHolder.ts";
 import { readableLog } from "./readableLog.ts";
 import { type ServedServer, serve } from "./serve.ts";
@@ -29,12 +30,13 @@ export async function dev(
   print: (text: string) => void,
 ): Promise<void> {
   const { server, exported } = await loadServer(file);
-  const served = await start(server, exported, options);
+  const served = await start(server, exported, options, print);
   // Before the first line: who reads it may send a signal at once.
   const stopped = stopSignal();
   const { catalog } = served.runtime;
   print(`${server.name} ${server.version ?? ""}`.trimEnd());
   print(`  MCP   ${served.url}`);
+  if (served.newOpsLink !== undefined) print(`  ops   ${served.newOpsLink()}  (opens once)`);
   print(
     served.dataDir === undefined
       ? "  data  none: every run is repeatable, code before an ask must be safe to repeat"
@@ -55,6 +57,7 @@ async function start(
   server: ServerDefinition,
   exported: LoadedServer["exported"],
   options: DevOptions,
+  print: (text: string) => void,
 ): Promise<ServedServer> {
   const { port, host, data, store, logLevel } = options;
   const logger = pino({ level: logLevel }, readableLog());
@@ -68,6 +71,10 @@ async function start(
       listTtlMs: 0,
       logger,
       ...(host === undefined ? {} : { host }),
+      // Elsewhere than on loopback a link proves nothing; that takes `reprise ops`.
+      ...(host === undefined || isLoopback(host)
+        ? { ops: { print: (link: string) => print(`  ops   ${link}  (opens once)`) } }
+        : {}),
       ...auth,
       ...(otlpEndpoint === undefined ? {} : { otlpEndpoint }),
       ...(store === undefined ? {} : { store }),

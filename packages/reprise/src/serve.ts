@@ -18,6 +18,7 @@ import {
 } from "@reprise/runtime";
 import { type LmdbStore, type LmdbStoreOptions, openLmdbStore } from "@reprise/store-lmdb";
 import { requireNode } from "./nodeVersion.ts";
+import { embeddedOps } from "./opsEmbedded.ts";
 import { instanceName, Signals } from "./signals.ts";
 
 /** Options of `serve`. */
@@ -78,6 +79,12 @@ export interface ServeOptions
   readonly logger?: ListenOptions["logger"];
   /** Base URL of an OpenTelemetry collector that takes OTLP over HTTP. Default: nothing is traced. */
   readonly otlpEndpoint?: string;
+  /**
+   * Serves the dashboard under `/ops` of the same address, for whoever opens a link that `print` gets: each is good for one use
+   * and for ten minutes, and further ones come when somebody asks for them on the page. Only on a loopback `host`, and not with
+   * `store: "none"`, which has nothing to show. Default: no dashboard.
+   */
+  readonly ops?: { readonly print: (link: string) => void };
 }
 
 /** A server that listens. */
@@ -88,6 +95,8 @@ export interface ServedServer {
   /** Absolute path of the data directory; undefined with `store: "none"`. */
   readonly dataDir: string | undefined;
   readonly runtime: Runtime;
+  /** A link that opens the dashboard; the one before it ends. Undefined where there is none. */
+  readonly newOpsLink: (() => string) | undefined;
   /** Takes no new calls, lets running ones end, closes the store. Idempotent. */
   close(): Promise<void>;
 }
@@ -111,7 +120,7 @@ export async function serve(
       maxBytes: options.maxRequestStateBytes,
       encrypt: options.encryptRequestState,
     });
-    const { logger, otlpEndpoint, ...settings } = options;
+    const { logger, otlpEndpoint, ops: opsOptions, ...settings } = options;
     const logging = logger === undefined ? {} : { logger };
     const told = new Signals({ server, otlpEndpoint, logger: logger ?? silentLogger });
     signals = told;
@@ -131,7 +140,25 @@ export async function serve(
     // What is switched off must not be in the first list.
     await started.ready;
     const metricsText = (): Promise<string> => told.text();
-    const front = await listen({ ...settings, ...logging, metricsText, runtime: started });
+    const ops =
+      opsOptions === undefined || store === undefined
+        ? undefined
+        : embeddedOps({
+            ...opsOptions,
+            server,
+            runtime: started,
+            store,
+            host: options.host,
+            logger,
+          });
+    const front = await listen({
+      ...settings,
+      ...logging,
+      metricsText,
+      runtime: started,
+      plugins: ops === undefined ? [] : [ops.plugin],
+    });
+    const newOpsLink = ops?.linksAt(front.url);
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       // Attempts first: a request under way has its answer before its connection is closed.
@@ -145,6 +172,7 @@ export async function serve(
       port: front.port,
       dataDir,
       runtime: started,
+      newOpsLink,
       close: () => {
         closing ??= close();
         return closing;

@@ -15,7 +15,7 @@ const ended = new Set<string>(["completed", "failed", "cancelled", "undone"]);
 
 /** Reads it. @throws RepriseError STORE_UNAVAILABLE */
 export async function readOverview(config: OpsConfig): Promise<Overview> {
-  const { history, clock, health, room, queues, keys, logger } = config;
+  const { history, clock, health, queues, keys, logger } = config;
   const optional = async <T>(
     part: string,
     read: (() => Promise<T>) | undefined,
@@ -27,23 +27,25 @@ export async function readOverview(config: OpsConfig): Promise<Overview> {
       return undefined;
     }
   };
-  const [counts, newest, instances, isHealthy, held, standing, ring] = await Promise.all([
+  const [counts, newest, instances, held, standing, ring] = await Promise.all([
     history.counts(),
     history.list({ limit: LOOKED_AT }),
     history.instances(),
     optional("health", health),
-    optional("room", room),
     optional("queues", queues === undefined ? undefined : () => queues.standing()),
     optional("keys", keys === undefined ? undefined : () => keys.list()),
   ]);
   const sealing = ring?.filter(({ status }) => status === "sealing");
   return {
     at: clock.now(),
-    health: isHealthy ?? { ok: false, reason: "the store does not answer" },
+    health:
+      held === undefined
+        ? { ok: false, reason: "the store does not answer" }
+        : { ok: held.ok, ...(held.reason === undefined ? {} : { reason: held.reason }) },
     counts,
     recent: recentOf(newest.runs, clock.now()),
     instances,
-    room: held,
+    room: held?.room,
     queues: standing,
     keys:
       sealing === undefined
