@@ -85,13 +85,13 @@ function detailOf(event: RunEvent): string {
     case "step_started":
       return `${event.undo ? "undo of " : ""}${event.step}, try ${event.try}`;
     case "step_ended":
-      return `${event.undo ? "undo of " : ""}${event.step} ${event.outcome} after ${event.durationMs} ms`;
+      return `${event.undo ? "undo of " : ""}${event.step} ${event.outcome} after ${Math.round(event.durationMs)} ms`;
     case "asked":
       return event.asks.map(({ key }) => key).join(", ");
     case "answered":
-      return `${event.key} ${event.action} after ${event.waitedMs} ms`;
+      return `${event.key} ${event.action} after ${Math.round(event.waitedMs)} ms`;
     case "attempt_ended":
-      return `${event.outcome} ${event.code ?? ""} after ${event.durationMs} ms`;
+      return `${event.outcome} ${event.code ?? ""} after ${Math.round(event.durationMs)} ms`;
     case "replayed":
       return event.status;
     case "acted":
