@@ -21,6 +21,7 @@ const once = {
   outside: {
     refunds: [{ orderId: "1001", amount: 4990 }],
     bookings: [],
+    cancelled: [],
     mails: [{ to: ["ada@example.com"], subject: "Your refund for order 1001" }],
   },
 };

@@ -51,6 +51,7 @@ export type {
   ToolDefinition,
   ToolResult,
   ToolReturn,
+  UndoContext,
   UndoStep,
 } from "@reprise/runtime";
 export {

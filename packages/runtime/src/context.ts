@@ -320,6 +320,7 @@ function requestStep<T>(
       undo: undo as UndoStep<unknown>,
       options,
       idempotencyKey: keyFor("undo"),
+      stepIdempotencyKey: idempotencyKey,
     });
   }
   // With a mark it is known without code, and exactly, what is to be undone.

@@ -36,8 +36,14 @@ export type OnUncertain<T> =
   | "fail"
   | ((step: StepContext) => Promise<T | undefined> | T | undefined);
 
+/** What an undo function is given. `idempotencyKey` is its own: that of what takes the step back. */
+export interface UndoContext extends StepContext {
+  /** The step's key: what to find by it of a step that nobody knows about. */
+  readonly stepIdempotencyKey: string;
+}
+
 /** Takes back what a step did, or may have done. */
-export type UndoStep<T> = (result: T | undefined, step: StepContext) => unknown;
+export type UndoStep<T> = (result: T | undefined, undo: UndoContext) => unknown;
 
 /** Options of `ctx.step`. */
 export interface StepOptions<T> {
@@ -61,7 +67,7 @@ export interface StepOptions<T> {
    * well. A recorded undo is never called again. One that fails for good leaves the run parked, for an operator to release. `ctx` is
    * over by then. Default: nothing is undone. Needs a handler with `effects: "once"` and a store.
    */
-  readonly undo?: UndoStep<NoInfer<T>>;
+  readonly undo?: UndoStep<T>;
 }
 
 /** Options that all asks share. */

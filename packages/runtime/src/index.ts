@@ -20,6 +20,7 @@ export type {
   StepContext,
   StepOptions,
   StepRetry,
+  UndoContext,
   UndoStep,
 } from "./contextTypes.ts";
 export type {
@@ -119,6 +120,7 @@ export type {
   RunOrigin,
   RunRecord,
   RunStatus,
+  RunUndo,
   SettledAnswer,
   StepMark,
   Waiter,

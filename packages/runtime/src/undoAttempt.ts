@@ -166,7 +166,7 @@ class UndoWork {
       kind: "undo",
       owner: this.#attempt,
       fn: async (step) => {
-        await how.undo(result, step);
+        await how.undo(result, { ...step, stepIdempotencyKey: how.stepIdempotencyKey });
         return undefined;
       },
       options: how.options,

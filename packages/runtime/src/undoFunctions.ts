@@ -8,15 +8,16 @@
  * N2 A step that is certainly not done, or undone already, is left out.
  */
 import { decodeValue, type Entry, undoneSteps } from "@reprise/journal";
-import type { StepContext, StepOptions } from "./contextTypes.ts";
+import type { StepOptions, UndoStep } from "./contextTypes.ts";
 
 /** How a step is undone. */
 export interface UndoFunction {
   /** Called with what the step gave, or undefined when nobody knows whether it happened. */
-  readonly undo: (result: unknown, step: StepContext) => unknown;
+  readonly undo: UndoStep<unknown>;
   /** The step's own: they hold for its undo as well. */
   readonly options: Pick<StepOptions<unknown>, "timeoutMs" | "retry" | "keyLifetimeMs">;
   readonly idempotencyKey: string;
+  readonly stepIdempotencyKey: string;
 }
 
 /** A step to undo. */

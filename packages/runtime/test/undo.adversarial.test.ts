@@ -16,16 +16,12 @@ import {
 } from "./support/harness.ts";
 
 const description = "d";
-const named = (
-  body: (ctx: Context) => Promise<string>,
-  over: Partial<ToolDefinition> = {},
-): ToolDefinition =>
+const named = (body: (ctx: Context) => Promise<string>): ToolDefinition =>
   tool({
     name: "t",
     description,
     idempotency: { key: () => "k" },
     answerWithin: "1m",
-    ...over,
     handler: (_, ctx) => body(ctx),
   });
 

@@ -22,6 +22,7 @@ export type { Fault } from "./payments/faults.ts";
 export type {
   Booking,
   BookingRequest,
+  Cancellation,
   Charge,
   Invoice,
   Order,

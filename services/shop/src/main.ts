@@ -80,7 +80,7 @@ function welcome(
   return `
 The shop is open.
   MCP       ${mcpUrl}
-  payments  ${outside.url}  GET /orders /invoices /charges /refunds /bookings /payments, POST /faults
+  payments  ${outside.url}  GET /orders /invoices /charges /refunds /bookings /cancellations /payments, POST /faults
   mail log  ${outside.url}/mails  (SMTP on port ${outside.smtpPort})
   shop page ${pageUrl}  where the payment service sends people who have paid
   data      ${dataDir}

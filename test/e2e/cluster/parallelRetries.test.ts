@@ -21,6 +21,7 @@ const refunded = { resultType: "complete", content: [{ type: "text", text: "Refu
 const outside = {
   refunds: [{ orderId: "1001", amount: 4990 }],
   bookings: [],
+  cancelled: [],
   mails: [{ to: ["ada@example.com"], subject: "Your refund for order 1001" }],
 };
 const once = { confirmed: 1, outside };

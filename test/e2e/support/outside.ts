@@ -8,6 +8,7 @@ import { join } from "node:path";
 import {
   type AcceptedMail,
   type Booking,
+  type Cancellation,
   type Fault,
   type OutsideWorld,
   type Refund,
@@ -19,6 +20,8 @@ import type { Composition } from "./messages.ts";
 export interface Facts {
   readonly refunds: readonly { readonly orderId: string; readonly amount: number }[];
   readonly bookings: readonly { readonly kind: string; readonly amount: number }[];
+  /** Kinds of the bookings that were taken back. */
+  readonly cancelled: readonly string[];
   readonly mails: readonly { readonly to: readonly string[]; readonly subject: string }[];
 }
 
@@ -61,14 +64,18 @@ export class CaseWorld {
 
   /** What happened so far. */
   async facts(): Promise<Facts> {
-    const [refunds, bookings, mails] = await Promise.all([
+    const [refunds, bookings, cancellations, mails] = await Promise.all([
       this.#list<Refund>("/refunds"),
       this.#list<Booking>("/bookings"),
+      this.#list<Cancellation>("/cancellations"),
       this.#list<AcceptedMail>("/mails"),
     ]);
     return {
       refunds: refunds.map(({ orderId, amount }) => ({ orderId, amount })),
       bookings: bookings.map(({ kind, amount }) => ({ kind, amount })),
+      cancelled: cancellations.map(
+        ({ bookingId }) => bookings.find(({ id }) => id === bookingId)?.kind ?? bookingId,
+      ),
       mails: mails.map(({ to, subject }) => ({ to, subject })),
     };
   }

@@ -43,22 +43,27 @@ const refundDeclinedFirst: Scenario = {
   ],
 };
 
+const tripTo = (city: string): ScenarioCall => ({
+  tool: "book_trip",
+  args: { city },
+  answers: {
+    dates: { action: "accept", content: { departure: "2027-03-01", nights: 3 } },
+    comfort: { action: "accept", content: { travelClass: "economy", hotelStars: "4" } },
+    confirm: yes,
+  },
+  keyed: true,
+});
+
 /** `book_trip`: two questions at once, one that depends on both, two bookings. */
-const tripBooked: Scenario = {
-  name: "book_trip",
-  calls: [
-    {
-      tool: "book_trip",
-      args: { city: "Lisbon" },
-      answers: {
-        dates: { action: "accept", content: { departure: "2027-03-01", nights: 3 } },
-        comfort: { action: "accept", content: { travelClass: "economy", hotelStars: "4" } },
-        confirm: yes,
-      },
-      keyed: true,
-    },
-  ],
-};
+const tripBooked: Scenario = { name: "book_trip", calls: [tripTo("Lisbon")] };
+
+/** `book_trip` to where no hotel has a room: the flight is booked, and undone. */
+export const tripUndone: Scenario = { name: "book_trip, undone", calls: [tripTo("Atlantis")] };
 
 /** What the kill and cut matrices go through. */
-export const scenarios: readonly Scenario[] = [refundAccepted, refundDeclinedFirst, tripBooked];
+export const scenarios: readonly Scenario[] = [
+  refundAccepted,
+  refundDeclinedFirst,
+  tripBooked,
+  tripUndone,
+];

@@ -14,6 +14,8 @@ import { AppendLog } from "../appendLog.ts";
 import type {
   Booking,
   BookingRequest,
+  Cancellation,
+  CancellationRequest,
   Charge,
   Invoice,
   Order,
@@ -39,6 +41,7 @@ export interface Call {
 type Movement =
   | { readonly refund: RefundRequest }
   | { readonly booking: BookingRequest }
+  | { readonly cancellation: CancellationRequest }
   | { readonly payment: PaymentRequest };
 type Entry = Recorded & Movement;
 
@@ -60,6 +63,11 @@ export const bookingRequest: z.ZodType<BookingRequest> = z.strictObject({
   ...money,
 });
 
+/** What `POST /cancellations` takes. */
+export const cancellationRequest: z.ZodType<CancellationRequest> = z.strictObject({
+  bookingId: z.string(),
+});
+
 const paymentRequest: z.ZodType<PaymentRequest> = z.strictObject({
   orderId: z.string(),
   reference: z.string().nullable(),
@@ -70,10 +78,11 @@ const paymentRequest: z.ZodType<PaymentRequest> = z.strictObject({
 const ledgerEntry: z.ZodType<Entry> = z.union([
   z.strictObject({ ...recorded, refund: refundRequest }),
   z.strictObject({ ...recorded, booking: bookingRequest }),
+  z.strictObject({ ...recorded, cancellation: cancellationRequest }),
   z.strictObject({ ...recorded, payment: paymentRequest }),
 ]);
 
-/** Orders, invoices, charges, refunds, bookings and payments, kept in one ledger. */
+/** Orders, invoices, charges, refunds, bookings, cancellations and payments, kept in one ledger. */
 export class PaymentBook {
   readonly #ledger: AppendLog<Entry>;
   readonly #entries: Entry[];
@@ -161,6 +170,14 @@ export class PaymentBook {
     });
   }
 
+  cancellations(): Cancellation[] {
+    return this.#entries.flatMap((entry) => {
+      if (!("cancellation" in entry)) return [];
+      const { cancellation, ...recorded } = entry;
+      return [{ ...recorded, ...cancellation }];
+    });
+  }
+
   payments(): Payment[] {
     return this.#entries.flatMap((entry) => {
       if (!("payment" in entry)) return [];
@@ -177,6 +194,11 @@ export class PaymentBook {
   /** @throws KeyReused */
   async book(booking: BookingRequest, call: Call): Promise<Booking> {
     return { ...(await this.#move({ booking }, call)), ...booking };
+  }
+
+  /** @throws KeyReused */
+  async cancel(cancellation: CancellationRequest, call: Call): Promise<Cancellation> {
+    return { ...(await this.#move({ cancellation }, call)), ...cancellation };
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
  * How the shop talks to its payment service: HTTP, with the idempotency key of the step that pays.
  *
- * A failure is thrown as `notDone` only where the service says so (503) or was not reached at all. After
+ * A failure is thrown as `notDone` only where the service says so (503, 422) or was not reached at all. After
  * anything else the money may have moved, and the step's `onUncertain` decides.
  */
 import { notDone } from "reprise";
@@ -32,6 +32,10 @@ export interface Payments {
   refund(order: Order, call: PaymentCall): Promise<Refund>;
   quote(trip: Trip): Promise<Quote>;
   book(booking: BookingRequest, call: PaymentCall): Promise<Booking>;
+  /** Takes a booking back. */
+  cancel(booking: Pick<Booking, "id">, call: PaymentCall): Promise<void>;
+  /** The booking that was made with this idempotency key. */
+  bookingWith(idempotencyKey: string): Promise<Booking | undefined>;
   /** What is, or was, to be paid for an order besides its total. */
   invoice(orderId: string): Promise<Invoice | undefined>;
   /** Address of the page on which a person pays an order's invoice; the payment will have this reference. */
@@ -118,6 +122,14 @@ export function createPayments(baseUrl: string, publicUrl: string = baseUrl): Pa
       const response = await post("/bookings", booking, call);
       return bookingSchema.parse(await response.json());
     },
+    async cancel({ id }, call) {
+      await post("/cancellations", { bookingId: id }, call);
+    },
+    async bookingWith(idempotencyKey) {
+      const query = new URLSearchParams({ idempotencyKey });
+      const response = await get(`/bookings?${query.toString()}`);
+      return z.array(bookingSchema).parse(await response.json())[0];
+    },
     async invoice(orderId) {
       const response = await get(`/invoices/${encodeURIComponent(orderId)}`);
       return response.status === 404 ? undefined : invoiceSchema.parse(await response.json());
@@ -148,7 +160,7 @@ async function request(url: URL, init: RequestInit = {}): Promise<Response> {
   const failure = new Error(
     `the payment service answered ${response.status}: ${await response.text()}`,
   );
-  throw response.status === 503 ? notDone(failure) : failure;
+  throw response.status === 503 || response.status === 422 ? notDone(failure) : failure;
 }
 
 function wasUnreachable(error: unknown): boolean {

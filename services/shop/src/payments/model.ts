@@ -67,6 +67,14 @@ export interface BookingRequest extends Money {
 /** A part of a trip that is booked and paid. */
 export interface Booking extends BookingRequest, Recorded {}
 
+/** What is asked for when a booking is taken back. */
+export interface CancellationRequest {
+  readonly bookingId: string;
+}
+
+/** A booking that was taken back, and its money with it. */
+export interface Cancellation extends CancellationRequest, Recorded {}
+
 /** What is still to be paid for an order: its delivery, which is billed when it is known what it cost. */
 export interface Invoice extends Money {
   readonly id: string;

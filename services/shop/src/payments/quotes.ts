@@ -13,6 +13,9 @@ const faresByCity: Readonly<Record<string, number>> = {
 const fareElsewhere = 19900;
 const nightByStars = { "3": 7900, "4": 12900, "5": 24900 } as const;
 
+/** Where flights go and no hotel has a room: the second part of such a trip can't be booked. */
+export const fullCities: readonly string[] = ["Atlantis"];
+
 /** The price of a trip, in euros. */
 export function quoteTrip({ city, nights, travelClass, hotelStars }: Trip): Quote {
   const fare = faresByCity[city] ?? fareElsewhere;

@@ -4,13 +4,20 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import * as z from "zod";
-import { bookingRequest, type Call, KeyReused, type PaymentBook, refundRequest } from "./book.ts";
+import {
+  bookingRequest,
+  type Call,
+  cancellationRequest,
+  KeyReused,
+  type PaymentBook,
+  refundRequest,
+} from "./book.ts";
 import { breakRequests } from "./breaking.ts";
 import { serveCardPage } from "./cardPage.ts";
 import type { Faults } from "./faults.ts";
 import type { Merchant } from "./merchant.ts";
 import type { Trip } from "./model.ts";
-import { quoteTrip } from "./quotes.ts";
+import { fullCities, quoteTrip } from "./quotes.ts";
 
 const trip: z.ZodType<Trip> = z.object({
   city: z.string().min(1),
@@ -23,6 +30,7 @@ const lookup = z.object({
   orderId: z.string().optional(),
   idempotencyKey: z.string().optional(),
   reference: z.string().optional(),
+  bookingId: z.string().optional(),
 });
 
 /** Adds the routes of `book`, each of which `faults` can break. */
@@ -67,8 +75,20 @@ export function servePayments(
   });
   app.get("/bookings", ({ query }) => matching(book.bookings(), query));
   app.post("/bookings", async (request, reply) => {
-    const booking = await book.book(bookingRequest.parse(request.body), call(request));
+    const wanted = bookingRequest.parse(request.body);
+    if (wanted.kind === "hotel" && fullCities.includes(wanted.city)) {
+      return reply.code(422).send({ error: `no hotel has a room in ${wanted.city}` });
+    }
+    const booking = await book.book(wanted, call(request));
     return reply.code(201).send(booking);
+  });
+  app.get("/cancellations", ({ query }) => matching(book.cancellations(), query));
+  app.post("/cancellations", async (request, reply) => {
+    const wanted = cancellationRequest.parse(request.body);
+    if (!book.bookings().some(({ id }) => id === wanted.bookingId)) {
+      return reply.code(422).send({ error: `there is no booking ${wanted.bookingId}` });
+    }
+    return reply.code(201).send(await book.cancel(wanted, call(request)));
   });
   serveCardPage(app, book, merchant);
 }

@@ -12,6 +12,8 @@ export function pointedPayments(inner: Payments, points: Points): Payments {
     refund: points.around("payments.refund", inner.refund),
     quote: points.around("payments.quote", inner.quote),
     book: points.around("payments.book", inner.book),
+    cancel: points.around("payments.cancel", inner.cancel),
+    bookingWith: points.around("payments.bookingWith", inner.bookingWith),
     invoice: points.around("payments.invoice", inner.invoice),
     cardPage: inner.cardPage,
     payment: points.around("payments.payment", inner.payment),
