@@ -26,6 +26,8 @@ export interface Scene {
   readonly deaths: readonly string[];
   /** One disturbance and its end: resolves, with what was done, when everything is whole again. */
   strike(draw: Draw): Promise<string>;
+  /** After the last strike, until everybody is through: what the fault needs to be over for all runs. */
+  settle?(gone: Promise<void>): Promise<void>;
   openStore(): Promise<LookedAtStore>;
   close(): Promise<void>;
 }

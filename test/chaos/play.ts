@@ -81,6 +81,7 @@ async function playOn(scene: Scene, fault: Fault, options: PlayOptions): Promise
   const found: string[] = [];
   const strikes = await strikeAgain(scene, fault, options, draw.of("strikes"), found);
   load.goHome();
+  await scene.settle?.(load.gone);
   await load.gone;
 
   const { statuses, stuck } = await lookForStuck(scene);

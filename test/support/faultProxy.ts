@@ -25,6 +25,8 @@ export interface FaultProxy {
   readonly port: number;
   /** Connections that both ends hold at this moment. */
   readonly connections: number;
+  /** Silenced connections that the client's end has not given up. */
+  readonly silent: number;
   /** Resets all connections; new ones are taken. */
   cut(): void;
   /** Lets no byte of the present connections through any more, and tells nobody. */
@@ -65,6 +67,9 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     get connections() {
       return links.size;
     },
+    get silent() {
+      return [...links].filter((link) => link.isSilent && !link.isGivenUp).length;
+    },
     cut: () => resetAll(),
     silence() {
       for (const link of links) link.isSilent = true;
@@ -93,6 +98,8 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
 class Link {
   /** Invariant 2. */
   isSilent = false;
+  /** The client's end has closed. */
+  isGivenUp = false;
   onEnd: () => void = () => undefined;
   readonly #sockets: readonly [Socket, Socket];
   readonly #weather: () => Weather;
@@ -100,6 +107,11 @@ class Link {
   constructor(client: Socket, target: Socket, weather: () => Weather) {
     this.#sockets = [client, target];
     this.#weather = weather;
+    for (const event of ["end", "close"]) {
+      client.once(event, () => {
+        this.isGivenUp = true;
+      });
+    }
     for (const [from, to] of [[client, target] as const, [target, client] as const]) {
       from.on("error", () => undefined);
       from.once("close", () => {

@@ -11,10 +11,11 @@ export interface PoolFault extends Omit<Fault, "open"> {
   /** Once, before anybody calls. Undone with the pool. */
   readonly prepare?: (pool: Pool) => Promise<void>;
   readonly strike: (pool: Pool, draw: Draw) => Promise<string>;
+  readonly settle?: (pool: Pool, gone: Promise<void>) => Promise<void>;
 }
 
 /** Opens a pool for each time that the fault is played. */
-export function onPool({ plan = {}, prepare, strike, ...fault }: PoolFault): Fault {
+export function onPool({ plan = {}, prepare, strike, settle, ...fault }: PoolFault): Fault {
   return {
     ...fault,
     async open(stage) {
@@ -31,6 +32,7 @@ export function onPool({ plan = {}, prepare, strike, ...fault }: PoolFault): Fau
         leaseMs: pool.leaseMs,
         deaths: pool.deaths,
         strike: (draw) => strike(pool, draw),
+        ...(settle === undefined ? {} : { settle: (gone: Promise<void>) => settle(pool, gone) }),
         openStore: () => pool.look(),
         close: () => pool.close(),
       };

@@ -50,6 +50,27 @@ async function troubleRedisWays(
   return `Redis ${what} for ${hit.length} of ${pool.redisWays.length} processes, ${lastsMs} ms`;
 }
 
+/** Longer than a client that only listens needs to find out: it asks every 15 s, and waits 30 s for the reply. */
+const findOutMs = 60_000;
+
+/** Nothing mends this but the processes themselves: they must find out, and make new connections. */
+async function loseRedisWays(pool: Pool, draw: Draw): Promise<string> {
+  const hit = draw.chance(0.3) ? pool.redisWays : [draw.oneOf(pool.redisWays)];
+  const since = performance.now();
+  for (const way of hit) way.silence();
+  const silent = (): number => hit.reduce((sum, way) => sum + way.silent, 0);
+  const count = silent();
+  while (silent() > 0) {
+    if (performance.now() - since > findOutMs) {
+      throw new Error(`after ${findOutMs} ms ${silent()} of ${count} silent connections are kept`);
+    }
+    await pause(100);
+  }
+  for (const way of hit) way.mend();
+  const tookMs = Math.round(performance.now() - since);
+  return `${count} connections of ${hit.length} processes silent, given up after ${tookMs} ms`;
+}
+
 async function troubleClients(pool: Pool, draw: Draw): Promise<string> {
   const { clientWay } = pool;
   if (clientWay === undefined) throw new Error("the plan has no way for clients");
@@ -88,16 +109,17 @@ export const wayFaults: readonly Fault[] = [
   ),
   redisWay(
     "redis-away",
-    "Redis unreachable for one or all processes, for up to 2.3 leases",
+    "Redis unreachable for one or all processes, for up to 1.6 leases",
     troubles.away,
-    [500, 7_000],
+    [500, 8_000],
   ),
-  redisWay(
-    "redis-half-open",
-    "the connections of one or all processes to Redis fall silent; nobody is told, new ones pass",
-    troubles.silent,
-    [8_000, 16_000],
-  ),
+  onPool({
+    name: "redis-half-open",
+    about:
+      "the connections of one or all processes to Redis fall silent for good; nobody is told, new ones pass",
+    plan: { redisWays: true },
+    strike: loseRedisWays,
+  }),
   redisWay("redis-slow", "each way to Redis takes 250 ms", troubles.slow, [2_000, 6_000]),
   redisWay(
     "redis-narrow",

@@ -3,7 +3,8 @@
  * connection broke under the same key and state, waits where it is told to, and starts anew under the same key when it is told
  * that the run is lost.
  *
- * 1. It gives up only when `patienceMs` are over; then nobody knows how the run ended, which the judge counts as lost.
+ * 1. It gives up only when `patienceMs` are over, and tells what it was told last; where that was nothing, nobody knows how the
+ *    run ended, which the judge counts as lost.
  * 2. A refusal that repeating can't mend ends the errand.
  * 3. Its manners (leaving, doubled and late requests) are drawn, so that a seed gives the same ones.
  */
@@ -95,9 +96,7 @@ async function insist(
     const reply = await sendOnce(params, sender, visit, stragglers);
     const isFinal = reply.kind === "result" || (reply.kind === "refused" && !reply.retryable);
     if (isFinal) return reply;
-    if (performance.now() > until) {
-      return { kind: "lost", why: `gave up: ${JSON.stringify(reply)}` };
-    }
+    if (performance.now() > until) return reply;
     const waitMs = reply.kind === "refused" ? reply.retryAfterMs : lostPauseMs;
     await pause(Math.min(waitMs, longestPauseMs));
   }

@@ -72,7 +72,7 @@ export async function openEmbedded(
     return {
       ...{ url, leaseMs, member, deaths, close },
       outside: outside.url,
-      storeBytes: async () => (await stat(path.join(directory, "data.mdb"))).size,
+      storeBytes: async () => (await stat(path.join(directory, "reprise.mdb"))).size,
       async limitFiles(bytes) {
         // The soft limit alone: the same user may raise it again.
         const limit = `--fsize=${bytes ?? "unlimited"}:`;

@@ -34,6 +34,8 @@ export interface PoolPlan {
   /** A proxy between clients and nginx. */
   readonly clientWay?: boolean;
   readonly otherRedis?: () => Promise<OtherRedis>;
+  /** More settings of fronts and workers. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A running pool. */
@@ -59,8 +61,11 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-/** Short, so that minutes hold many take-overs; long enough for a machine that has other work. */
-const usualLeaseMs = 3_000;
+/**
+ * Short, so that minutes hold many take-overs. A process that gets no processor for so long has lost its lease like one that was
+ * stopped, and may double the mail that it was about to send; on a busy machine that is a matter of a second or two.
+ */
+const usualLeaseMs = 5_000;
 const frontCount = 2;
 const workerCount = 3;
 
@@ -99,6 +104,7 @@ export async function openPool({ folder, roleArgs }: Stage, plan: PoolPlan = {})
         REPRISE_LOG_LEVEL: "error",
         REPRISE_RATE_LIMIT_PER_MINUTE: "0",
         CHAOS_REVISION_FILE: revisionFile,
+        ...plan.settings,
         ...other?.settings,
       },
       settingsOf(name): Readonly<Record<string, string>> {
