@@ -183,6 +183,9 @@ export function FailureText({ failure }: { readonly failure: Failure }): JSX.Ele
   );
 }
 
+/** A server that only says that it is still there moves its progress by next to nothing. */
+const heartbeatBelow = 1e-6;
+
 /** Progress and log lines, read off the messages that brought them. */
 function Notices({
   passed,
@@ -203,7 +206,7 @@ function Notices({
     <>
       {progress === undefined || typeof value !== "number" ? null : (
         <p>
-          Progress: {value}
+          Progress: {value < heartbeatBelow ? "still at work" : value}
           {typeof total === "number" ? ` of ${total}` : ""}
           {typeof message === "string" ? `, ${printableLine(message)}` : ""}{" "}
           {isRunning ? (

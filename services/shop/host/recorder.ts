@@ -137,7 +137,10 @@ function watched(
 }
 
 /** The same response with a body that can still be read. */
-function withBody({ status, statusText, headers }: Response, body: BodyInit | null): Response {
+function withBody(
+  { status, statusText, headers }: Response,
+  body: ReadableStream<Uint8Array> | string | null,
+): Response {
   return new Response(body, { status, statusText, headers });
 }
 

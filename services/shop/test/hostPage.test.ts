@@ -4,6 +4,7 @@
  */
 import { createPayments, openShopPage } from "@reprise/shop";
 import { defineServer } from "reprise";
+import type { SavedCall } from "reprise/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { contentOf, draftOf, problemsOf } from "../host/draft.ts";
 import { EventStreamSplitter } from "../host/eventStream.ts";
@@ -133,12 +134,15 @@ describe("what passes", () => {
 });
 
 describe("kept calls", () => {
-  const saved = {
-    ...{ format: "reprise.call", version: 1, url: "http://127.0.0.1:3000/mcp", round: 1 },
-    ...{ request: { method: "tools/call", params: { name: "t", arguments: {} } } },
+  const saved: SavedCall = {
+    format: "reprise.call",
+    version: 1,
+    url: "http://127.0.0.1:3000/mcp",
+    request: { method: "tools/call", params: { name: "t", arguments: {} } },
     idempotencyKey: "k".repeat(32),
+    round: 1,
     pending: { inputRequests: {}, answers: {}, requestState: "s" },
-  } as const;
+  };
   const passed: Passed = {
     ...{ direction: "sent", part: "call", exchange: 1, at: 1, line: "POST /mcp", headers: [] },
   };
