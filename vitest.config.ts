@@ -17,6 +17,9 @@ const maxWorkers = 2;
 /** Minutes of both cores even for a small sample: kills that take five processes down and up again, hundreds of queued calls. */
 const tooLongForEveryRun = ["test/e2e/cluster/kill.test.ts", "test/e2e/cluster/fairness.test.ts"];
 
+/** Tests of a package's pages in a real browser stand with the package and run with the slow ones. */
+const inBrowser = "packages/*/test/pages.test.ts";
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -47,7 +50,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts", "test/chaos/**/*.test.ts", "test/attacks/**/*.test.ts"],
+          include: [
+            "test/e2e/**/*.test.ts",
+            "test/chaos/**/*.test.ts",
+            "test/attacks/**/*.test.ts",
+            inBrowser,
+          ],
           exclude: longRun ? [] : tooLongForEveryRun,
           testTimeout: longRun ? 3_600_000 : 300_000,
           hookTimeout: 120_000,

@@ -4,16 +4,10 @@
  * The dialog is the browser's own: it holds the focus, Escape closes it, and it gives the focus back.
  */
 import type { ComponentChildren, VNode } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useContext, useId, useRef, useState } from "preact/hooks";
 import type { ActionName, ActionResult } from "../src/wire.ts";
 import { ApiError, post } from "./api.ts";
-import { useMe } from "./me.ts";
-
-/** What came of an action, said aloud where the button is. */
-interface Said {
-  readonly text: string;
-  readonly tone: "good" | "bad" | "warn";
-}
+import { type Said, SayContext, useMe } from "./me.ts";
 
 /** What an `Act` is given. */
 export interface ActProps {
@@ -44,7 +38,7 @@ export function Act({
   const { role, actions } = useMe();
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
-  const [said, say] = useState<Said>();
+  const say = useContext(SayContext);
   const title = useId();
   if (role !== "operator") return null;
   const { label, does, clients } = actions[action];
@@ -55,10 +49,13 @@ export function Act({
       const data = new FormData(form);
       const body =
         bodyOf?.(data) ?? Object.fromEntries([...data].filter(([, value]) => value !== ""));
-      say(saidOf(await post<ActionResult>(path, body)));
+      say(saidOf(label, await post<ActionResult>(path, body)));
       onDone();
     } catch (error) {
-      say({ tone: "bad", text: error instanceof ApiError ? error.message : String(error) });
+      say({
+        tone: "bad",
+        text: `${label}: ${error instanceof ApiError ? error.message : String(error)}`,
+      });
     } finally {
       setBusy(false);
       dialog.current?.close();
@@ -74,11 +71,6 @@ export function Act({
       {!isShort && (
         <small>
           {does} {clients}
-        </small>
-      )}
-      {said !== undefined && (
-        <small role="status" class={said.tone}>
-          {said.text}
         </small>
       )}
       <dialog ref={dialog} aria-labelledby={title}>
@@ -112,7 +104,7 @@ export function Act({
   );
 }
 
-function saidOf({ outcome, status, why, unaudited }: ActionResult): Said {
+function saidOf(label: string, { outcome, status, why, unaudited }: ActionResult): Said {
   const late =
     unaudited === true
       ? " It could not be written into the audit log; the process's log has it."
@@ -120,12 +112,12 @@ function saidOf({ outcome, status, why, unaudited }: ActionResult): Said {
   if (outcome === "done") {
     return {
       tone: unaudited === true ? "warn" : "good",
-      text: `Done.${status === undefined ? "" : ` It is ${status} now.`}${late}`,
+      text: `${label}: done.${status === undefined ? "" : ` It is ${status} now.`}${late}`,
     };
   }
-  if (outcome === "unknown") return { tone: "bad", text: "It is not there any more." };
+  if (outcome === "unknown") return { tone: "bad", text: `${label}: it is not there any more.` };
   return {
     tone: "warn",
-    text: `Nothing was changed${status === undefined ? "" : `: it is ${status}`}. ${why ?? ""}`,
+    text: `${label}: nothing was changed${status === undefined ? "" : `: it is ${status}`}. ${why ?? ""}`,
   };
 }

@@ -13,7 +13,7 @@ import { Inbox } from "./inbox.tsx";
 import { Instances } from "./instances.tsx";
 import { Keys } from "./keys.tsx";
 import { useConnection } from "./live.ts";
-import { MeContext } from "./me.ts";
+import { MeContext, type Said, SayContext } from "./me.ts";
 import { Overview } from "./overview.tsx";
 import { Failure, Heading } from "./parts.tsx";
 import { Queues } from "./queues.tsx";
@@ -24,6 +24,7 @@ import { Runs } from "./runs.tsx";
 export function App(): VNode {
   const [me, setMe] = useState<Me>();
   const [error, setError] = useState<ApiError>();
+  const [said, say] = useState<Said>();
   useEffect(() => {
     loadMe().then(setMe, (failure: unknown) => {
       setError(failure instanceof ApiError ? failure : new ApiError("FAILED", String(failure)));
@@ -54,19 +55,22 @@ export function App(): VNode {
         <Top me={me} />
         <main id="main" class="container">
           <StoreState />
-          <Router>
-            <Route path={`${base}/`} component={Overview} />
-            <Route path={`${base}/asks`} component={Inbox} />
-            <Route path={`${base}/attention`} component={Runs} />
-            <Route path={`${base}/runs`} component={Runs} />
-            <Route path={`${base}/runs/:id`} component={Run} />
-            <Route path={`${base}/find`} component={FindKey} />
-            <Route path={`${base}/queues`} component={Queues} />
-            <Route path={`${base}/instances`} component={Instances} />
-            <Route path={`${base}/keys`} component={Keys} />
-            <Route path={`${base}/audit`} component={AuditLog} />
-            <Route default component={Nowhere} />
-          </Router>
+          <LastSaid said={said} forget={() => say(undefined)} />
+          <SayContext.Provider value={say}>
+            <Router>
+              <Route path={`${base}/`} component={Overview} />
+              <Route path={`${base}/asks`} component={Inbox} />
+              <Route path={`${base}/attention`} component={Runs} />
+              <Route path={`${base}/runs`} component={Runs} />
+              <Route path={`${base}/runs/:id`} component={Run} />
+              <Route path={`${base}/find`} component={FindKey} />
+              <Route path={`${base}/queues`} component={Queues} />
+              <Route path={`${base}/instances`} component={Instances} />
+              <Route path={`${base}/keys`} component={Keys} />
+              <Route path={`${base}/audit`} component={AuditLog} />
+              <Route default component={Nowhere} />
+            </Router>
+          </SayContext.Provider>
         </main>
       </LocationProvider>
     </MeContext.Provider>
@@ -134,6 +138,23 @@ function StoreState(): VNode {
           again by itself.
         </p>
       )}
+    </div>
+  );
+}
+
+/** What came of the last action, until somebody goes to another page. */
+function LastSaid({
+  said,
+  forget,
+}: {
+  readonly said: Said | undefined;
+  readonly forget: () => void;
+}): VNode {
+  const { path } = useLocation();
+  useEffect(forget, [path]);
+  return (
+    <div role="status">
+      {said !== undefined && <p class={`notice ${said.tone}`}>{said.text}</p>}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /**
- * The pages in real Chromium: what they show, by mouse, by keys alone, on a phone, in the dark, with nothing in it and with the
+ * The pages in real Chromium (of the project `e2e`: a browser takes seconds to start): what they show, by mouse, by keys alone, on a phone, in the dark, with nothing in it and with the
  * store away.
  *
  * Screenshots of every page are left in the system's temporary folder, for whoever changes how they look.
@@ -25,7 +25,7 @@ let browser: Browser;
 beforeAll(async () => {
   await mkdir(shots, { recursive: true });
   browser = await launchChromium();
-}, 60_000);
+});
 afterAll(() => browser.close());
 
 /** Every page, with a word that is on it once it is there. */
@@ -152,12 +152,12 @@ describe("a person", () => {
     await dialog.getByLabel("Reason, for the caller").focus();
     await page.keyboard.type("not wanted");
     await page.keyboard.press("Enter");
-    await page.getByText("Done. It is cancelled now.").waitFor();
+    await page.getByText("Cancel: done. It is cancelled now.").waitFor();
     expect(dashboard.told.at(-1)).toMatch(/^cancel r-waiting-\d not wanted$/);
     expect(problems).toEqual([]);
   });
 
-  test("who is a viewer sees no button that acts and no value", { timeout: 60_000 }, async () => {
+  test("who is a viewer sees no button that acts and no value", async () => {
     const { page, go } = await visit(await filledDashboard(), {}, "viewer");
     for (const [, place, word] of places) {
       await go(place);
@@ -167,7 +167,7 @@ describe("a person", () => {
     }
   });
 
-  test("sees a change without touching the page", { timeout: 60_000 }, async () => {
+  test("sees a change without touching the page", async () => {
     const dashboard = await filledDashboard();
     const { page, go } = await visit(dashboard);
     await go("/asks");
@@ -176,7 +176,7 @@ describe("a person", () => {
     await page.getByText("r-brand-new").first().waitFor();
   });
 
-  test("cancels all that match, and is told how many", { timeout: 60_000 }, async () => {
+  test("cancels all that match, and is told how many", async () => {
     const dashboard = await filledDashboard();
     const { page, go } = await visit(dashboard);
     await go("/runs?status=waiting");
@@ -200,7 +200,7 @@ describe("a person", () => {
     await page.getByRole("button", { name: "Revoke k-2" }).click();
     await page.getByRole("dialog").getByText("has to call anew").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-    await page.getByText("Done.").waitFor();
+    await page.getByText("Revoke: done.").waitFor();
     expect(dashboard.told).toEqual(["pause mail", "revoke k-2"]);
   });
 
@@ -220,7 +220,7 @@ describe("a person", () => {
 });
 
 describe("a page with nothing to show", () => {
-  test("says so in words, on every page", { timeout: 60_000 }, async () => {
+  test("says so in words, on every page", async () => {
     const { page, go, problems } = await visit(await openDashboard());
     for (const [place, word] of [
       ["/asks", "Nobody is asked anything."],
@@ -240,7 +240,7 @@ describe("a page with nothing to show", () => {
     expect(problems).toEqual([]);
   });
 
-  test("says that there is no such run", { timeout: 60_000 }, async () => {
+  test("says that there is no such run", async () => {
     const { page, go } = await visit(await openDashboard());
     await go("/runs/none");
     await page.getByRole("alert").getByText("There is no such run").waitFor();
