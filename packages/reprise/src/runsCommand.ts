@@ -11,7 +11,7 @@ import { openPlace, type PlaceFlags, type RunsPlace } from "./runsPlace.ts";
 import { runsTable, runText } from "./runsText.ts";
 
 /** Exit codes of the commands for operators; scripts know them. */
-export const operatorExitCodes = {
+const operatorExitCodes = {
   done: 0,
   failed: 1,
   usage: 2,

@@ -52,7 +52,7 @@ export function timeOf(entryText: string): number {
 }
 
 /** The run of an entry. */
-export function runIdOfEntry(entryText: string): string {
+function runIdOfEntry(entryText: string): string {
   return entryText.slice(DIGITS + 1);
 }
 

@@ -9,9 +9,9 @@ import type { RunEvent } from "./observer.ts";
 /** Events that one call takes. */
 export const MAX_RECORDED: number = 1_000;
 /** The first events of a run are kept for good, so that a long run still shows how it began. */
-export const FIRST_EVENTS: number = 50;
+const FIRST_EVENTS = 50;
 /** The newest ones that are kept besides. */
-export const NEWEST_EVENTS: number = MAX_EVENTS_PER_RUN - FIRST_EVENTS;
+const NEWEST_EVENTS = MAX_EVENTS_PER_RUN - FIRST_EVENTS;
 /** How long an instance that says nothing more is remembered. */
 export const INSTANCE_MS: number = 60_000;
 /** How long the audit log is kept. */

@@ -1,13 +1,19 @@
 /**
- * The Redis store keeps the promises of every run store, and of shared records, on a Cluster of three masters.
+ * The Redis store keeps the promises of every run store, of shared records and of history, on a Cluster of three masters.
  */
 import assert from "node:assert/strict";
 import { connectRedis, type RedisConnection } from "@reprise/store-redis";
-import { sharedSuite, storeSuite } from "@reprise/testing";
+import { historySuite, sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type RedisCluster, startRedisCluster } from "../../../test/support/redisTopologies.ts";
 import { createRun } from "./support/inputs.ts";
-import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
+import {
+  freshNamespace,
+  historyHarness,
+  openStore,
+  sharedHarness,
+  suiteHarness,
+} from "./support/stores.ts";
 
 let cluster: RedisCluster;
 let connection: RedisConnection;
@@ -31,6 +37,12 @@ describe("the store conformance suite on a Redis Cluster", () => {
 describe("the suite of shared records on a Redis Cluster", () => {
   test.each(sharedSuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
     await one.run(sharedHarness(connection).harness);
+  });
+});
+
+describe("the history suite on a Redis Cluster", () => {
+  test.each(historySuite.map((one) => [one.title, one] as const))("%s", async (_title, one) => {
+    await one.run(historyHarness(connection));
   });
 });
 

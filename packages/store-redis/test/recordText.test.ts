@@ -4,11 +4,17 @@
  */
 import assert from "node:assert/strict";
 import { connectRedis, openRedisStore, type RedisConnection } from "@reprise/store-redis";
-import { sharedSuite, storeSuite } from "@reprise/testing";
+import { historySuite, sharedSuite, storeSuite } from "@reprise/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
 import { createRun, progress, stepDone } from "./support/inputs.ts";
-import { freshNamespace, openStore, sharedHarness, suiteHarness } from "./support/stores.ts";
+import {
+  freshNamespace,
+  historyHarness,
+  openStore,
+  sharedHarness,
+  suiteHarness,
+} from "./support/stores.ts";
 
 const secret = "a secret of the tests, 32 bytes long";
 const another = "another secret of the tests, as long";
@@ -34,6 +40,12 @@ describe("the store conformance suite on encrypted records", () => {
 describe("the suite of shared records on encrypted ones", () => {
   for (const { title, run } of sharedSuite) {
     test(title, () => run(sharedHarness(connection, { recordEncryptionKey: secret }).harness));
+  }
+});
+
+describe("the history suite on encrypted rows", () => {
+  for (const { title, run } of historySuite) {
+    test(title, () => run(historyHarness(connection, { recordEncryptionKey: secret })));
   }
 });
 

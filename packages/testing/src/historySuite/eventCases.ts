@@ -132,7 +132,9 @@ export const eventCases: readonly HistoryCase[] = [
       );
       const page = await history.list({ status: "attention", limit: 100 });
       const found = page.runs.map(({ runId, attention }) => [runId, attention]);
-      assert.deepEqual(found.sort(), [
+      const byId = (one: (typeof found)[number], other: (typeof found)[number]): number =>
+        String(one[0]) < String(other[0]) ? -1 : 1;
+      assert.deepEqual(found.sort(byId), [
         ["failed_undo", "failed_undo"],
         ["interrupted", "interrupted"],
         ["mismatched", "mismatched"],

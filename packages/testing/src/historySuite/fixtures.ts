@@ -88,7 +88,7 @@ export function stepEnded(
   return { type: "step_ended", step, outcome, tries: 1, durationMs: 3, undo };
 }
 
-export function asked(harness: HistoryHarness): Told {
+function asked(harness: HistoryHarness): Told {
   return {
     type: "asked",
     asks: [{ key: "confirm", kind: "confirm" }],
