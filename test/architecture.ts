@@ -95,6 +95,7 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
   },
   "services/front": { ours: ["reprise"], outside: [] },
   "services/worker": { ours: ["reprise"], outside: [] },
+  "services/ops": { ours: ["reprise"], outside: [] },
   "services/shop": {
     ours: ["reprise"],
     // esbuild and preact: the host page (services/shop/host), bundled when it is first visited.

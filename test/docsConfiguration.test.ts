@@ -24,6 +24,7 @@ function typeOf({ type, unit }: SettingRow): string {
 
 function defaultOf({ otherwise }: SettingRow): string {
   if (otherwise === undefined) return "none";
+  if (Array.isArray(otherwise) && otherwise.length > 0) return `\`${otherwise.join(",")}\``;
   if (typeof otherwise === "object") return "empty";
   return `\`${String(otherwise)}\``;
 }

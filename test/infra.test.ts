@@ -22,7 +22,7 @@ const shortestGrace = drainMs / 1000 + 5;
 describe("the images", () => {
   const instructions = dockerInstructions();
   const stages = instructions.filter(({ name }) => name === "FROM");
-  const served = ["front", "worker", "shop"];
+  const served = ["front", "worker", "ops", "shop"];
   const of = (stage: string, name: string): readonly string[] =>
     instructions
       .filter((each) => each.stage === stage && each.name === name)
@@ -53,7 +53,7 @@ describe("the images", () => {
     expect(of(stage, "HEALTHCHECK")).toHaveLength(1);
   });
 
-  test.each(["front", "worker"])("give the %s settings that are settings", (stage) => {
+  test.each(["front", "worker", "ops"])("give the %s settings that are settings", (stage) => {
     const env = Object.fromEntries(
       of(stage, "ENV").flatMap((line) => line.split(" ").map((pair) => pair.split("="))),
     ) as Record<string, string>;

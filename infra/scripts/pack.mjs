@@ -28,7 +28,7 @@ import { fail, root, setUp } from "./setUp.mjs";
 const stage = path.join(root, "out/stage");
 
 /** Folders of a package that the tarball leaves out; everything else beside src is data it needs. */
-const notPacked = new Set(["src", "test", "dist", "node_modules", "coverage"]);
+const notPacked = new Set(["src", "test", "dist", "node_modules", "coverage", "pages", "assets"]);
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
@@ -167,6 +167,8 @@ try {
 rmSync(stage, { recursive: true, force: true });
 mkdirSync(stage, { recursive: true });
 for (const entry of packages.values()) stagePackage(entry, packages);
+// Users get the dashboard's pages built: what builds them is no dependency of theirs.
+run(process.execPath, ["packages/ops/bundle.mjs", path.join(stage, "internal/ops/assets")]);
 refuseLeftovers();
 const manifest = publicManifest(packages);
 writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -10,7 +10,7 @@ import type { OpsOptions } from "./options.ts";
 export interface OpsServerOptions extends Omit<OpsOptions, "logger"> {
   /** Address to bind. Default `127.0.0.1`. One-time links are refused on any other. */
   readonly host?: string;
-  /** Port to bind. Default 3003; 0 takes a free one. */
+  /** Port to bind. Default 3004; 0 takes a free one. */
   readonly port?: number;
   /** Where log lines go: a pino logger, or one that looks like it. Default: nowhere. */
   readonly logger?: FastifyBaseLogger;
@@ -18,7 +18,7 @@ export interface OpsServerOptions extends Omit<OpsOptions, "logger"> {
 
 /** A dashboard that listens. */
 export interface RunningOps {
-  /** Such as `http://127.0.0.1:3003/ops/`. */
+  /** Such as `http://127.0.0.1:3004/ops/`. */
   readonly url: string;
   readonly port: number;
   /** Ends open pages' streams and the requests under way. What it was given stays open. Idempotent. */
@@ -30,7 +30,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Serves it, and `/healthz` for whoever restarts it. @throws RepriseError PORT_IN_USE with `data.port` */
 export async function listenOps(options: OpsServerOptions): Promise<RunningOps> {
-  const { host = "127.0.0.1", port = 3003, logger, ...ops } = options;
+  const { host = "127.0.0.1", port = 3004, logger, ...ops } = options;
   const app = fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new fastify.LogController({ disableRequestLogging: true }),

@@ -163,22 +163,23 @@ function addKeys(program: Command): void {
     );
 }
 
-/** `front` and `worker`: what they are told is in their settings, so they have no flags but for where those are. */
+/** `front`, `worker` and `ops`: what they are told is in their settings, so they have no flags but for where those are. */
 function addRoles(program: Command): void {
   const roles = {
     front: "serve the server that FILE exports, on one of many instances that share a Redis",
     worker: "run the handlers of the server that FILE exports, for fronts that share the Redis",
+    ops: "serve the dashboard of the fronts and workers that share the Redis and serve FILE",
   };
-  for (const role of ["front", "worker"] as const) {
+  for (const role of ["front", "worker", "ops"] as const) {
     program
       .command(role)
       .description(roles[role])
       .argument("[file]", "as for dev; without it the setting serverFile")
       .option("--config <file>", "JSON file with settings; REPRISE_* variables win over it")
       .action(async (file: string | undefined, { config }: { config?: string }) => {
-        const { runFront, runWorker } = await import("./roleCommands.ts");
-        const run = role === "front" ? runFront : runWorker;
-        await run({ file, configFile: config });
+        const { runFront, runOps, runWorker } = await import("./roleCommands.ts");
+        const runs = { front: runFront, worker: runWorker, ops: runOps };
+        await runs[role]({ file, configFile: config });
       });
   }
 }

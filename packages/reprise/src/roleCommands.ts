@@ -1,13 +1,15 @@
 /**
- * `reprise front` and `reprise worker`, and the entries of the images: settings, the served file, the role, signals.
+ * `reprise front`, `reprise worker` and `reprise ops`, and the entries of the images: settings, the served file, the role, signals.
  */
 import process from "node:process";
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import pino from "pino";
 import { readSettings } from "./config.ts";
+import { listenForDrain } from "./drainNotices.ts";
 import { loadServer } from "./loadServer.ts";
 import { portTaken } from "./portHolder.ts";
 import { serveFront } from "./serveFront.ts";
+import { serveOps } from "./serveOps.ts";
 import { serveWorker } from "./serveWorker.ts";
 import { type Settings, variableOf } from "./settings.ts";
 import { stopSignal } from "./stopSignal.ts";
@@ -48,8 +50,29 @@ export async function runWorker(command: RoleCommand, print: Print = printLine):
   print(`${server.name} ${server.version ?? ""}`.trimEnd());
   print(`  probes    ${worker.probesUrl}`);
   print(`  queues    ${worker.queues.join(", ")}`);
-  await stopped;
+  // An operator's word ends it as a signal does; whoever started it may start the next one.
+  const { asked } = await listenForDrain(worker.runtime.shared).catch((error: unknown) => {
+    logger.warn({ err: error }, "this worker can't be drained from the dashboard");
+    return { asked: stopped };
+  });
+  await Promise.race([stopped, asked]);
   await worker.close();
+}
+
+/** Serves the dashboard until a signal comes. Resolves when everything is closed. */
+export async function runOps(command: RoleCommand, print: Print = printLine): Promise<void> {
+  const { settings, server, logger } = await begin(command);
+  const printLink = (link: string): void => print(`  opens once  ${link}`);
+  const ops = await serveOps(server, settings, { logger, print: printLink }).catch(
+    (error: unknown) => named(error, settings.opsPort, "opsPort"),
+  );
+  // Before the first line: who reads it may send a signal at once.
+  const stopped = stopSignal();
+  print(`${server.name} ${server.version ?? ""}`.trimEnd());
+  print(`  dashboard   ${ops.url}`);
+  if (ops.newLink !== undefined) printLink(ops.newLink());
+  await stopped;
+  await ops.close();
 }
 
 /** Runs a role as a process of its own: says what is wrong in one line, and ends with exit code 1 then. */
@@ -86,7 +109,7 @@ async function begin({ file, configFile }: RoleCommand): Promise<Begun> {
   };
 }
 
-function named(error: unknown, port: number, name: "port" | "probePort"): never {
+function named(error: unknown, port: number, name: "port" | "probePort" | "opsPort"): never {
   throw isRepriseError(error, "PORT_IN_USE") ? portTaken(port, variableOf(name), error) : error;
 }
 

@@ -65,6 +65,15 @@ export interface Settings {
   readonly queueRateLimit: Readonly<Record<string, number>>;
   readonly probeHost: string;
   readonly probePort: number;
+  readonly opsHost: string;
+  readonly opsPort: number;
+  readonly opsPublicUrl?: string;
+  readonly opsIssuer?: string;
+  readonly opsClientId?: string;
+  readonly opsClientSecret?: string;
+  readonly opsRolesClaim: string;
+  readonly opsOperatorRoles: readonly string[];
+  readonly opsViewerRoles: readonly string[];
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
   readonly otlpEndpoint?: string;
 }
@@ -98,7 +107,7 @@ export interface SettingRow {
   /** A variable that many programs share, read where ours is not set. */
   readonly alias?: string;
   /** Which role reads it. */
-  readonly role: "both" | "front" | "worker";
+  readonly role: "both" | "front" | "worker" | "ops";
   /** What it does, as one sentence or two. */
   readonly doc: string;
 }
@@ -203,6 +212,16 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   queueRateLimit: [counts, "attempts a minute", {}, "worker", "What all workers together begin of single queues, by name. Default: no limit."],
   probeHost: [text, undefined, "127.0.0.1", "worker", "Address of the worker's `/healthz`, `/readyz` and `/metrics`."],
   probePort: [port, undefined, 3002, "worker", "Port of the worker's `/healthz`, `/readyz` and `/metrics`; 0 takes a free one."],
+
+  opsHost: [text, undefined, "127.0.0.1", "ops", "Address of the dashboard. Others than loopback need `opsIssuer`."],
+  opsPort: [port, undefined, 3004, "ops", "Port of the dashboard, which is under `/ops`; 0 takes a free one."],
+  opsPublicUrl: [text, undefined, undefined, "ops", "The dashboard as browsers reach it, such as `https://ops.example.com/ops`; the provider sends them back to this and `/enter`. https, loopback excepted. Needed with `opsIssuer`; its host counts as allowed."],
+  opsIssuer: [text, undefined, undefined, "ops", "The OpenID provider at which people sign in: its issuer identifier. Without one, the command prints one-time links, on loopback only."],
+  opsClientId: [text, undefined, undefined, "ops", "What the dashboard is called at the provider. Needed with `opsIssuer`."],
+  opsClientSecret: [{ kind: "text", isHidden: true }, undefined, undefined, "ops", "Its secret there; none for a public client, which PKCE protects."],
+  opsRolesClaim: [text, undefined, "roles", "ops", "The claim of the ID token that holds a person's roles: a text or a list; dots lead into objects, as in `realm_access.roles`."],
+  opsOperatorRoles: [list, undefined, ["operator"], "ops", "Roles that may act and reveal values."],
+  opsViewerRoles: [list, undefined, ["viewer"], "ops", "Roles that may look. Who has none of either is turned away."],
 
   logLevel: [oneOf("debug", "info", "warn", "error", "silent"), undefined, "info", "both", "Least level of the JSON log lines on stderr."],
   otlpEndpoint: [httpUrl, undefined, undefined, "both", "Base URL of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`; `OTEL_EXPORTER_OTLP_ENDPOINT` says the same. Without one nothing is traced."],
