@@ -9,7 +9,7 @@ import {
   makeGoldenRun,
   scope,
 } from "../../../test/support/goldenRun.ts";
-import { dump, restore, shape } from "./support/dump.ts";
+import { dump, restore, shape } from "../../../test/support/lmdbDump.ts";
 import { freshDirectory, openStore } from "./support/stores.ts";
 
 const folder = new URL("./golden/", import.meta.url);

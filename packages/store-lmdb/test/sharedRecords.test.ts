@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { dump, restore, shape } from "./support/dump.ts";
+import { dump, restore, shape } from "../../../test/support/lmdbDump.ts";
 import { creation } from "./support/inputs.ts";
 import { type RemoteStore, remoteStore } from "./support/remoteStore.ts";
 import { freshDirectory, openStore, playedClock } from "./support/stores.ts";

@@ -2,13 +2,8 @@
  * What clients hold of dialogues in their middle, and how they go on with that.
  */
 
-import {
-  askIdOf,
-  initialize,
-  sessionOf,
-  streamOf,
-} from "../../../packages/front/test/legacy/support/legacyClient.ts";
-import { wire } from "../../../packages/front/test/support/requests.ts";
+import { askIdOf, initialize, sessionOf, streamOf } from "../../legacy/support/legacyClient.ts";
+import { wire } from "../../support/requests.ts";
 
 /** What a client of each era holds while the second question is open. */
 export interface HeldByClients {

@@ -10,7 +10,7 @@ import { createRuntime, defineServer, tool } from "@reprise/runtime";
 import { openLmdbStore } from "@reprise/store-lmdb";
 import { createManualClock } from "@reprise/testing";
 import { onTestFinished } from "vitest";
-import { dump } from "../../../packages/store-lmdb/test/support/dump.ts";
+import { dump } from "../../../../../test/support/lmdbDump.ts";
 
 /** When golden dialogues are held. */
 const goldenTime = Date.UTC(2026, 0, 2, 3, 5);

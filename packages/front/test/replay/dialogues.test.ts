@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { restore, shape } from "../../packages/store-lmdb/test/support/dump.ts";
+import { restore, shape } from "../../../../test/support/lmdbDump.ts";
 import { deploy, type Effects, freshDirectory } from "./support/deployment.ts";
 import { begin, finish, type HeldByClients } from "./support/dialogues.ts";
 
