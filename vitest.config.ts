@@ -40,7 +40,6 @@ export default defineConfig({
             "packages/*/test/**/*.test.ts",
             "services/*/test/**/*.test.ts",
             "test/*.test.ts",
-            "test/replay/*.test.ts",
           ],
           testTimeout: longRun ? 600_000 : 20_000,
           hookTimeout: 30_000,
