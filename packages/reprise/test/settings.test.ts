@@ -242,3 +242,21 @@ describe("a setting is refused", () => {
     );
   });
 });
+
+describe("The collector's endpoint", () => {
+  const shared = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
+
+  test("is taken from the variable that other programs share, where ours is not set", () => {
+    expect(parse({ env: { ...redis, ...shared } }).otlpEndpoint).toBe("http://127.0.0.1:4318");
+    const own = { REPRISE_OTLP_ENDPOINT: "https://collector.example" };
+    expect(parse({ env: { ...redis, ...shared, ...own } }).otlpEndpoint).toBe(
+      "https://collector.example",
+    );
+    expect(parse({}).otlpEndpoint).toBeUndefined();
+  });
+
+  test("that is no http URL is refused under the name of the variable that said it", () => {
+    const env = { ...redis, OTEL_EXPORTER_OTLP_ENDPOINT: "127.0.0.1:4318" };
+    expect(refusalOf({ env })).toContain("OTEL_EXPORTER_OTLP_ENDPOINT");
+  });
+});

@@ -87,5 +87,5 @@ function keySourceOf(origin: RunOrigin): string {
 /** Its lines say of which run they are. */
 export function logOf({ log }: EngineDeps, { origin, head, handler }: OnceStart): RunLog {
   const runId = (): string => origin().runId;
-  return new RunLog(log, { runId, round: head?.round ?? 0, handler: handler.name });
+  return new RunLog(log, runId, head?.round ?? 0, handler.name);
 }

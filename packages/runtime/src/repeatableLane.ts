@@ -75,7 +75,7 @@ export async function executeRepeatable(
   const ports: AttemptPorts = {
     clock: deps.clock,
     turn: deps.turn,
-    log: new RunLog(deps.log, { runId, round, handler: handler.name }),
+    log: new RunLog(deps.log, runId, round, handler.name),
     sink: noSink,
     elicitations: deps.elicitations,
     replayStallMs: deps.replayStallMs,
@@ -118,7 +118,7 @@ export async function executeRepeatable(
     stopListening();
     stopHearing();
   }
-  const conclude = async (): Promise<RunReply> => {
+  try {
     switch (outcome.kind) {
       case "returned": {
         let result: JsonObject;
@@ -194,9 +194,6 @@ export async function executeRepeatable(
       case "unrecorded":
         throw new RepriseError("INTERNAL", "a run without a record can't lose one");
     }
-  };
-  try {
-    return await conclude();
   } catch (error) {
     if (report !== undefined) tellRefused(report, outcome.kind, error);
     throw error;

@@ -5,23 +5,22 @@
  */
 import type { Logger } from "./logger.ts";
 
-/** What every line says. */
-export interface LoggedRun {
-  /** Drawn for the line if the run has none yet. */
-  readonly runId: () => string;
-  readonly round: number;
-  /** Its name in the catalog. */
-  readonly handler: string;
-}
-
 /** A logger of one attempt. */
 export class RunLog implements Logger {
   readonly #log: Logger;
-  readonly #run: LoggedRun;
+  readonly #runId: () => string;
+  readonly #round: number;
+  readonly #handler: string;
 
-  constructor(log: Logger, run: LoggedRun) {
+  /**
+   * @param runId draws an id for the line if the run has none yet
+   * @param handler its name in the catalog
+   */
+  constructor(log: Logger, runId: () => string, round: number, handler: string) {
     this.#log = log;
-    this.#run = run;
+    this.#runId = runId;
+    this.#round = round;
+    this.#handler = handler;
   }
 
   debug(fields: object, message: string): void {
@@ -41,7 +40,6 @@ export class RunLog implements Logger {
   }
 
   #with(fields: object): object {
-    const { runId, round, handler } = this.#run;
-    return { run: runId(), round, handler, ...fields };
+    return { run: this.#runId(), round: this.#round, handler: this.#handler, ...fields };
   }
 }

@@ -57,7 +57,7 @@ export interface Dialogue {
 }
 
 /** What a call brings besides its name. */
-export interface CallOptions {
+interface CallOptions {
   readonly state?: string;
   readonly answers?: JsonObject;
   readonly traceparent?: string;
@@ -134,6 +134,6 @@ export function stateOf(reply: RunReply): string {
 export const yes: JsonObject = { confirm: { action: "accept", content: { confirm: true } } };
 
 /** Everything that needs no timer has run. */
-export async function settled(): Promise<void> {
+async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
