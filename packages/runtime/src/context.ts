@@ -318,7 +318,7 @@ function requestStep<T>(
   if (undo !== undefined) {
     attempt.undos.add(name, {
       undo: undo as UndoStep<unknown>,
-      options,
+      options: options as StepOptions<unknown>,
       idempotencyKey: keyFor("undo"),
       stepIdempotencyKey: idempotencyKey,
     });

@@ -14,6 +14,7 @@ import { type Entry, undoneSteps } from "@reprise/journal";
 import { Attempt } from "./attempt.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
 import type { AttemptReporter } from "./attemptReporter.ts";
+import type { StepOptions } from "./contextTypes.ts";
 import { drained, type EngineDeps, isDrain } from "./engineDeps.ts";
 import { controllerForMany } from "./manyListeners.ts";
 import { mismatchError, undoMisfit } from "./mismatch.ts";
@@ -169,7 +170,8 @@ class UndoWork {
         await how.undo(result, { ...step, stepIdempotencyKey: how.stepIdempotencyKey });
         return undefined;
       },
-      options: how.options,
+      // What the step does when it is uncertain says nothing of its undo.
+      options: withoutPolicy(how.options),
       idempotencyKey: how.idempotencyKey,
       // An earlier attempt may have called it.
       maybeStartedAt: (this.#undo.attempts ?? 1) > 1 ? this.#undo.triedAt : undefined,
@@ -229,6 +231,11 @@ class UndoWork {
   #end(end: RoundEnd): Promise<void> {
     return this.#sink.end({ ...noFacts, entries: [] }, end);
   }
+}
+
+function withoutPolicy(options: StepOptions<unknown>): StepOptions<undefined> {
+  const { onUncertain: _policy, undo: _undo, ...rest } = options;
+  return rest;
 }
 
 function codeOf(response: RunUndo["response"]): string | undefined {

@@ -14,8 +14,8 @@ import type { StepOptions, UndoStep } from "./contextTypes.ts";
 export interface UndoFunction {
   /** Called with what the step gave, or undefined when nobody knows whether it happened. */
   readonly undo: UndoStep<unknown>;
-  /** The step's own: they hold for its undo as well. */
-  readonly options: Pick<StepOptions<unknown>, "timeoutMs" | "retry" | "keyLifetimeMs">;
+  /** The step's own: tries, timeout and key lifetime hold for its undo as well. */
+  readonly options: StepOptions<unknown>;
   readonly idempotencyKey: string;
   readonly stepIdempotencyKey: string;
 }

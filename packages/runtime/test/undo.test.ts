@@ -177,6 +177,28 @@ describe("an undo function", () => {
     expect(tries[0]?.signal).toBeInstanceOf(AbortSignal);
   });
 
+  test("is tried again whatever its step does when it is uncertain, and no look-up of the step speaks for it", async () => {
+    for (const onUncertain of ["fail", () => "found"] as const) {
+      let tries = 0;
+      const h = serving(async (ctx) => {
+        await ctx.step("flight", () => "booked", {
+          onUncertain,
+          retry: { tries: 2, backoffMs: 10 },
+          undo: () => {
+            tries += 1;
+            if (tries === 1) throw new Error("away");
+          },
+        });
+        throw new Error("full");
+      });
+      const reply = h.call("t");
+      await settled();
+      await h.advance(10);
+      await reply;
+      expect([tries, headOf(h)?.status]).toEqual([2, "undone"]);
+    }
+  });
+
   test("that fails for good parks the run under UNDO_FAILED; after a release it is tried again, and only what is left", async () => {
     const seen: string[] = [];
     let isAway = true;

@@ -3,10 +3,10 @@
  *
  * What most want is `simulate`, which the package root has as well.
  */
+export type { Call, Fault, Reply } from "./simulation/calls.ts";
 export type { CaseReport } from "./simulation/case.ts";
 export { playCase } from "./simulation/case.ts";
 export type { Fleet, FleetOptions, Sending } from "./simulation/fleet.ts";
-export type { Call, Fault, Reply } from "./simulation/instance.ts";
 export { Instance } from "./simulation/instance.ts";
 export type { Program } from "./simulation/program.ts";
 export type { Draw } from "./simulation/random.ts";

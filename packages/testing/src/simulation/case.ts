@@ -3,13 +3,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "@reprise/journal";
-import { doneIn, judgeLog, judgeRecord, runsOf } from "./checker.ts";
+import type { Reply } from "./calls.ts";
+import { doneIn, judgeLog, judgeRecord, judgeUndone, runsOf } from "./checker.ts";
 import { Client, Violation } from "./client.ts";
 import type { Said } from "./execute.ts";
 import type { Fleet, FleetOptions } from "./fleet.ts";
-import { deployOf, newProgram } from "./generate.ts";
+import { deployOf, newProgram, withUndo } from "./generate.ts";
 import { toldHappening } from "./history.ts";
-import type { Reply } from "./instance.ts";
 import { type Outcome, outcomesOf } from "./model.ts";
 import { type Program, printed } from "./program.ts";
 import { type Draw, drawFrom } from "./random.ts";
@@ -39,6 +39,9 @@ export class StoryError extends Error {
   }
 }
 
+/** Drawn apart: what a seed's program is without undo does not hang on it. */
+const UNDO_STREAM = 0x3c6ef372;
+
 interface Made {
   readonly programs: readonly Program[];
   readonly outcomes: readonly Outcome[];
@@ -52,7 +55,7 @@ export async function playCase(
   open: (options: FleetOptions) => Fleet,
 ): Promise<CaseReport> {
   const draw = drawFrom(seed);
-  const made = make(draw);
+  const made = make(draw, seed);
   const fleet = open({ programs: made.programs, keyed: made.keyed, draw, seed });
   const client = new Client(fleet, made.programs, made.keyed, draw);
   let lostRecords = 0;
@@ -63,6 +66,7 @@ export async function playCase(
         await judgeEnd(client, fleet, made, ending.result);
         if (draw.chance(20)) lostRecords = await loseRecord(client, fleet);
       }
+      if (ending.kind === "cancelled") await judgeRecords(fleet, made);
       await fleet.judgeRest?.();
     } finally {
       await fleet.close();
@@ -74,9 +78,10 @@ export async function playCase(
   }
 }
 
-function make(draw: Draw): Made {
+function make(draw: Draw, seed: number): Made {
+  const undoDraw = drawFrom(seed ^ UNDO_STREAM);
   for (;;) {
-    const program = newProgram(draw);
+    const program = withUndo(newProgram(draw), undoDraw);
     const keyed = draw.chance(60);
     const deploy = draw.chance(35) ? deployOf(program, draw) : undefined;
     const programs = deploy === undefined ? [program] : [program, deploy.program];
@@ -101,7 +106,7 @@ async function judgeEnd(
   const response = (await fleet.peek(run))?.head.response;
   const isLast = response?.kind === "complete" && isDeepStrictEqual(response.result, result);
   if (isLast || !made.keyed) await judgeRepeats(client, fleet, run, result);
-  for (const each of runsOf(fleet.world)) judgeRecord(fleet.world, each, await fleet.peek(each));
+  await judgeRecords(fleet, made);
   if (!made.keyed || !isLast) return;
   const record = await fleet.peek(run);
   if (record === undefined) return;
@@ -115,6 +120,14 @@ async function judgeEnd(
   } else if (head.status === "failed") {
     const ending = again.kind === "complete" ? again : await client.converse();
     if (ending.kind === "complete") judgeResult(fleet, made, ending.result);
+  }
+}
+
+async function judgeRecords(fleet: Fleet, { programs }: Made): Promise<void> {
+  for (const run of runsOf(fleet.world)) {
+    const record = await fleet.peek(run);
+    judgeRecord(fleet.world, run, record);
+    if (record !== undefined) judgeUndone(fleet.world, programs, record);
   }
 }
 

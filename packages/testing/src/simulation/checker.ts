@@ -16,8 +16,11 @@
  * 9. To a remote that knows none, a step happens once more at most for each of its own doubts and for each thing that went wrong.
  * 10. When nobody asks any more, every run has ended, waits for an answer, or needs attention by name; none is only begun.
  * 11. When everything has expired, nothing is left: no run, no journal, no key.
+ * 12. Once a step of a run is undone, no step of it is entered. Nothing is undone twice to a remote that knows keys, and nothing
+ *    again whose undo is recorded.
+ * 13. Of a run that is recorded as undone, every step with an undo function that was done is undone.
  */
-import { type Entry, nameOf } from "@reprise/journal";
+import { type Entry, nameOf, operationOf } from "@reprise/journal";
 import type { RunRecord } from "@reprise/runtime";
 import type { MemorySnapshot } from "../memoryRecords.ts";
 import { Violation } from "./client.ts";
@@ -59,6 +62,7 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
     return known;
   };
   const unaware = new Set<string>();
+  const undone = new Map<string, Set<string>>();
   const inputs = new Once("one key, other inputs");
   const keys = new Once("one step, other key");
   const states = new Once("one round, other state");
@@ -86,8 +90,27 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
         if (isRecorded && !unaware.has(one.instance)) {
           throw new Violation(`step ${one.name} is recorded and was entered again`);
         }
+        if (undone.has(one.run) && !unaware.has(one.instance)) {
+          throw new Violation(`step ${one.name} was entered in a run that is being undone`);
+        }
         inputs.same(`${one.run} ${one.key} version ${one.version} life ${life}`, one.inputs);
         keys.same(`${one.run} ${one.name}`, one.key);
+        break;
+      }
+      case "undone": {
+        const steps = undone.get(one.run) ?? new Set();
+        undone.set(one.run, steps);
+        if (!one.repeated && steps.has(one.step)) {
+          throw new Violation(`step ${one.step} of ${one.run} was undone under two keys`);
+        }
+        steps.add(one.step);
+        const isRecorded = runOf(one.run).entries.some((entry) => {
+          const [kind, name = ""] = entry.split(" ");
+          return kind === "step_undone" && (ids.get(name) ?? name) === one.step;
+        });
+        if (isRecorded && !unaware.has(one.instance)) {
+          throw new Violation(`the undo of ${one.step} is recorded and was made again`);
+        }
         break;
       }
       case "done": {
@@ -109,15 +132,38 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
 
 /** @throws Violation for rules 2 and 6 */
 export function judgeRecord(world: World, run: string, record: RunRecord | undefined): void {
-  const names = (record?.entries ?? []).map((entry: Entry) => `${kindOf(entry)} ${nameOf(entry)}`);
+  const names = (record?.entries ?? []).map(
+    (entry: Entry) => `${operationOf(entry)} ${nameOf(entry)}`,
+  );
   if (new Set(names).size < names.length)
     throw new Violation(`an entry twice: ${names.join(", ")}`);
   if (record?.head.keyFree !== true) return;
-  const of = (is: Happening["is"]): readonly Happening[] =>
-    world.log.filter((one) => one.is === is && "run" in one && one.run === run);
-  const refused = of("threw").filter((one) => one.is === "threw" && one.how === "refused");
-  if (of("entered").length > refused.length) {
+  const mine = world.log.filter((one) => "run" in one && one.run === run);
+  const undone = new Set(mine.flatMap((one) => (one.is === "undone" ? [one.step] : [])));
+  const stands = (one: Happening): boolean => "step" in one && !undone.has(one.step);
+  const refused = mine.filter((one) => one.is === "threw" && one.how === "refused" && stands(one));
+  if (mine.filter((one) => one.is === "entered" && stands(one)).length > refused.length) {
     throw new Violation("the key is free although a step may have happened");
+  }
+}
+
+/** @throws Violation for rule 13 */
+export function judgeUndone(world: World, programs: readonly Program[], record: RunRecord): void {
+  if (record.head.status !== "undone") return;
+  const { runId } = record.origin;
+  const undoable = new Set(
+    stepsOf(programs).flatMap(({ id, undoThrows }) => (undoThrows === undefined ? [] : [id])),
+  );
+  const left = new Set<string>();
+  for (const one of world.log) {
+    if (!("run" in one) || one.run !== runId) continue;
+    if (one.is === "done" && undoable.has(one.step)) left.add(one.step);
+    else if (one.is === "undone") left.delete(one.step);
+  }
+  // A process that stands still may yet end the one call that it is in.
+  const isPaused = world.log.some(({ is }) => is === "paused");
+  if (left.size > 0 && !isPaused) {
+    throw new Violation(`run ${runId} is undone, and what stands is ${[...left].join(", ")}`);
   }
 }
 
@@ -147,6 +193,7 @@ function judgeEffects(world: World, programs: readonly Program[], keyed: boolean
     return next;
   };
   for (const one of world.log) {
+    if (one.is === "undone" && !one.repeated) first.delete(one.step);
     if (one.is !== "done") continue;
     const isOneOrder = keyed && programs.length === 1;
     if (isOneOrder && !one.repeated && count(first, one.step) > 1) {
@@ -237,10 +284,6 @@ class Once {
     if (first === undefined) this.#first.set(subject, value);
     else if (first !== value) throw new Violation(`${this.#what}: ${subject}: ${first} / ${value}`);
   }
-}
-
-function kindOf(entry: Entry): string {
-  return entry.kind === "answer_taken" ? "ask" : entry.kind.startsWith("step") ? "step" : "read";
 }
 
 function idsByName(programs: readonly Program[]): ReadonlyMap<string, string> {

@@ -5,8 +5,9 @@
  * to its end within a few requests.
  */
 import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { Call, Fault, Reply } from "./calls.ts";
+import { isExplained } from "./explained.ts";
 import type { Fleet, Sending } from "./fleet.ts";
-import type { Call, Fault, Reply } from "./instance.ts";
 import { livesBefore } from "./lives.ts";
 import { type AskNode, keyOf, nodesWith, type Program } from "./program.ts";
 import type { Draw } from "./random.ts";
@@ -23,7 +24,9 @@ interface Question {
 /** How a conversation ended. */
 export type Ending =
   | { readonly kind: "complete"; readonly result: JsonObject }
-  | { readonly kind: "parked" };
+  | { readonly kind: "parked" }
+  /** The client cancelled it. */
+  | { readonly kind: "cancelled" };
 
 /** A request that is never refused takes one round a question, and a few for what was left in the air. */
 const MAX_MOVES = 80;
@@ -69,8 +72,9 @@ export class Client {
       const replies = await this.#move();
       for (const reply of replies) this.#judge(reply);
       this.#requireEqual(replies);
-      const parked = replies.some((reply) => reply.kind === "error" && reply.code === "RUN_PARKED");
-      if (parked) return { kind: "parked" };
+      const codes = replies.flatMap((reply) => (reply.kind === "error" ? [reply.code] : []));
+      if (codes.includes("RUN_PARKED")) return { kind: "parked" };
+      if (codes.includes("RUN_CANCELLED")) return { kind: "cancelled" };
       const complete = replies.find((reply) => reply.kind === "complete");
       if (complete !== undefined) return complete;
     }
@@ -121,6 +125,7 @@ export class Client {
       return [await this.#one(this.#firstCall, "the first call again", this.#fault(90))];
     }
     if (roll < 61) return this.#resume();
+    if (roll < 64) return this.#cancel();
     const call = this.#troubledCall();
     return [
       await this.#one(call, `answers ${JSON.stringify(call.inputResponses)}`, this.#fault(95)),
@@ -170,6 +175,15 @@ export class Client {
   async #resume(): Promise<readonly Reply[]> {
     this.transcript.push("paused instances go on");
     await this.#fleet.resume();
+    return [];
+  }
+
+  /** Ends the run that asked last; what it had done with an undo function is undone. */
+  async #cancel(): Promise<readonly Reply[]> {
+    const run = this.#question?.run;
+    if (run === undefined) return [];
+    const call = { ...this.#firstCall, cancels: run };
+    await this.#one(call, `cancels ${run}`, this.#fault(40));
     return [];
   }
 
@@ -313,6 +327,7 @@ export class Client {
     switch (reply.kind) {
       case "lost":
       case "complete":
+      case "cancelled":
         return;
       case "question":
         return this.#shown(reply);
@@ -347,30 +362,13 @@ export class Client {
   }
 
   #refused(code: string, data: JsonObject): void {
+    if (code === "ANSWER_SETTLED") this.#lookOnly = true;
+    if (code === "JOURNAL_MISMATCH" && this.#deployed) this.#switchVersion();
     const { log } = this.#fleet.world;
-    const happened = (...what: string[]): boolean => log.some(({ is }) => what.includes(is));
-    const allowed = (): boolean => {
-      switch (code) {
-        case "ANSWER_SETTLED":
-          this.#lookOnly = true;
-          return this.#differed;
-        case "JOURNAL_MISMATCH":
-          if (this.#deployed) this.#switchVersion();
-          return this.#deployed;
-        case "STORE_UNAVAILABLE":
-          return happened("storeFailed");
-        case "INTERRUPTED":
-          return happened("gone");
-        case "IN_FLIGHT":
-          // Handlers that don't fit stall one after the other, each for as long as the engine has patience.
-          return this.#deployed || happened("paused", "gone", "crashed", "storeFailed", "network");
-        case "RUN_PARKED":
-          return happened("paused", "crashed", "storeFailed");
-        default:
-          return false;
-      }
-    };
-    if (!allowed()) throw new Violation(`${code} for no reason: ${JSON.stringify(data)}`);
+    const did = { deployed: this.#deployed, differed: this.#differed };
+    if (!isExplained(code, log, did)) {
+      throw new Violation(`${code} for no reason: ${JSON.stringify(data)}`);
+    }
   }
 
   #requireEqual(replies: readonly Reply[]): void {

@@ -149,8 +149,12 @@ class Execution {
   #step(node: StepNode, before: Values): Promise<number> {
     const ctx = this.#ctx;
     const inputs = `${before.value} ${before.trace}`;
-    const lookup: StepOptions<number> = {
-      onUncertain: ({ idempotencyKey }) => this.#outside.lookUp(idempotencyKey),
+    const onUncertain: StepOptions<number>["onUncertain"] =
+      node.policy === "lookup"
+        ? ({ idempotencyKey }) => this.#outside.lookUp(idempotencyKey)
+        : node.policy;
+    const undo: StepOptions<number>["undo"] = async (_, { idempotencyKey }) => {
+      if (!(await this.#outside.undo(node, ctx.run.id, idempotencyKey))) throw new Error("broke");
     };
     return ctx.step(
       node.name,
@@ -159,7 +163,7 @@ class Execution {
         if (typeof why === "number") return why;
         throw why === "refused" ? notDone(new Error(why)) : new Error(why);
       },
-      node.policy === "lookup" ? lookup : { onUncertain: node.policy },
+      { onUncertain, ...(node.undoThrows === undefined ? {} : { undo }) },
     );
   }
 

@@ -5,7 +5,7 @@
  * (`simulatedFleet.ts`), and, in the tests of the embedded store, played and really killed ones on a disk.
  */
 import type { RunRecord } from "@reprise/runtime";
-import type { Call, Fault, Reply, ServedCall } from "./instance.ts";
+import type { Call, Fault, Reply, ServedCall } from "./calls.ts";
 import type { Program } from "./program.ts";
 import type { Draw } from "./random.ts";
 import type { World } from "./world.ts";

@@ -153,6 +153,14 @@ export function newProgram(draw: Draw): Program {
   }
 }
 
+/** The program with undo functions for some of its steps; of most programs for none. */
+export function withUndo({ version, body }: Program, draw: Draw): Program {
+  if (!draw.chance(40)) return { version, body };
+  const change = (node: Node): Node =>
+    node.op === "step" && draw.chance(60) ? { ...node, undoThrows: draw.below(3) } : node;
+  return { version, body: rebuilt(body, change) };
+}
+
 /** What a deploy changed, and the program after it. */
 export interface Deploy {
   readonly program: Program;

@@ -16,6 +16,12 @@ export function toldHappening(one: Happening): string {
     }
     case "threw":
       return `the remote ${one.how === "refused" ? "refuses" : "breaks at"} ${one.step} of ${one.run}, key ${one.key}`;
+    case "undone": {
+      const how = one.repeated ? "is asked again to undo" : "undoes";
+      return `the remote ${how} ${one.step} of ${one.run} for ${one.instance}, key ${one.key}`;
+    }
+    case "cancelled":
+      return `${one.run} is cancelled by ${one.instance}`;
     case "read":
       return `the remote is read for ${one.step}`;
     case "recorded":

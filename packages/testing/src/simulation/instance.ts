@@ -8,49 +8,24 @@
  * I2 A paused instance makes no call and gets no reply until it is resumed; then it goes on as if nothing had been.
  */
 import { RepriseError } from "@reprise/errors";
-import type { JsonObject, JsonValue } from "@reprise/journal";
 import { createStateSealer, keysFromSecrets } from "@reprise/request-state";
 import {
   anonymous,
   createRuntime,
   defineServer,
-  type RunReply,
   type RunStore,
   type Runtime,
   type ServerDefinition,
   tool,
 } from "@reprise/runtime";
 import { watchedServer } from "../harness/watchedServer.ts";
+import type { Call, Fault, Reply, ServedCall } from "./calls.ts";
 import { execute } from "./execute.ts";
 import type { Program, ReadNode, StepNode } from "./program.ts";
+import { asData } from "./replies.ts";
 import { oneTurn, type Timing } from "./timing.ts";
 import { watchedStore } from "./watchedStore.ts";
 import type { World } from "./world.ts";
-
-/** Something bad that happens at one port call. */
-export interface Fault {
-  readonly does: "crash" | "pause" | "storeFails" | "clientGoes";
-  /** Which port call from now on, 1 being the next. */
-  readonly at: number;
-  readonly when: "before" | "after";
-}
-
-/** A request as it is sent to an instance, in another process too. */
-export interface Call {
-  readonly requestState: string | undefined;
-  readonly inputResponses: JsonValue | undefined;
-}
-
-/** What comes back: the reply as data, or nothing because the instance or the client was lost. */
-export type Reply =
-  | { readonly kind: "complete"; readonly result: JsonObject }
-  | {
-      readonly kind: "question";
-      readonly inputRequests: Readonly<Record<string, JsonObject>>;
-      readonly requestState: string;
-    }
-  | { readonly kind: "error"; readonly code: string; readonly data: JsonObject }
-  | { readonly kind: "lost" };
 
 /** What handlers do outside. */
 export interface Outside {
@@ -64,6 +39,8 @@ export interface Outside {
     inputs: string,
   ): Promise<number | "refused" | "broke">;
   lookUp(key: string): Promise<number | undefined>;
+  /** Whether it is undone; else its function throws. */
+  undo(node: StepNode, run: string, key: string): Promise<boolean>;
 }
 
 /** What an instance is made of. */
@@ -84,15 +61,6 @@ export interface InstanceOptions {
   readonly served?: ServedCall | undefined;
   /** The instance is dead, or taken for dead. */
   readonly onDown: (how: "crash" | "pause") => void;
-}
-
-/** A call of an author's tool. Its arguments are as `checkArgs` leaves them. */
-export interface ServedCall {
-  readonly server: ServerDefinition;
-  readonly tool: string;
-  readonly args: JsonObject;
-  /** Of the call; a client that repeats it sends it again. */
-  readonly idempotencyKey: string;
 }
 
 const sealer = createStateSealer({
@@ -173,6 +141,7 @@ export class Instance implements Outside {
     const handler = this.#runtime.catalog.findTool(name);
     if (handler === undefined) throw new Error(`the server has no tool "${name}"`);
     if (!this.isUp) return Promise.resolve({ kind: "lost" });
+    if (call.cancels !== undefined) return this.#cancel(call.cancels);
     let isGone = false;
     const listeners = new Set<() => void>();
     return new Promise((resolve) => {
@@ -210,6 +179,18 @@ export class Instance implements Outside {
         this.#onGone.delete(gone);
         if (this.isUp) resolve(asData(reply));
       });
+    });
+  }
+
+  /** Ends a run; the reply is lost like any other. */
+  #cancel(run: string): Promise<Reply> {
+    return new Promise((resolve) => {
+      const lost = (): void => resolve({ kind: "lost" });
+      this.#onLost.add(lost);
+      this.#runtime.cancel(run).then(({ kind: how }) => {
+        this.#onLost.delete(lost);
+        if (this.isUp) resolve({ kind: "cancelled", how });
+      }, lost);
     });
   }
 
@@ -322,6 +303,20 @@ export class Instance implements Outside {
     return this.port("lookup", false, async () => this.#options.world.answerTo(key));
   }
 
+  undo(node: StepNode, run: string, key: string): Promise<boolean> {
+    const { world } = this.#options;
+    const { id, name } = node;
+    return this.port(`undo ${name}`, false, async () => {
+      await this.#turns(node.turns);
+      if (world.throwsOf(key) < (node.undoThrows ?? 0)) {
+        world.note({ is: "threw", run, step: `undo ${id}`, key, how: "broke" });
+        return false;
+      }
+      world.undo(this.name, run, id, key);
+      return true;
+    });
+  }
+
   async #turns(count: number): Promise<void> {
     for (let turn = 0; turn < count; turn += 1) await oneTurn(this.#options.time);
   }
@@ -375,26 +370,5 @@ export class Instance implements Outside {
     this.#options.time.stir();
     if (this.isUp) work();
     else void this.#awake().then(work);
-  }
-}
-
-function asData(reply: RunReply): Reply {
-  switch (reply.kind) {
-    case "complete":
-      return reply;
-    case "input_required":
-      return {
-        kind: "question",
-        inputRequests: reply.inputRequests,
-        requestState: reply.requestState,
-      };
-    case "error": {
-      const { code, data } = reply.error;
-      return {
-        kind: "error",
-        code,
-        data: { ...(data as JsonObject), message: reply.error.message },
-      };
-    }
   }
 }

@@ -27,6 +27,8 @@ export interface StepNode {
   readonly plan: StepPlan;
   /** Turns of the event loop that it takes. */
   readonly turns: number;
+  /** It has an undo function, which throws so many times before it works: fewer than it is tried in one attempt. */
+  readonly undoThrows?: number;
 }
 
 /** A value from outside. */
@@ -155,7 +157,8 @@ export function printed(node: Node, indent = ""): string {
       const { plan } = node;
       const doubts =
         plan.does === "works" ? ` throws ${plan.throwsBefore}+${plan.throwsAfter} times` : "";
-      return `${indent}step ${node.name} [${node.policy}] ${plan.does}${doubts}, ${node.turns} turns`;
+      const undo = node.undoThrows === undefined ? "" : `, undo throws ${node.undoThrows} times`;
+      return `${indent}step ${node.name} [${node.policy}] ${plan.does}${doubts}, ${node.turns} turns${undo}`;
     }
     case "read":
       return `${indent}read ${node.name}${node.throws ? " throws" : ""}, ${node.turns} turns`;

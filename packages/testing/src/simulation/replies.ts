@@ -1,8 +1,9 @@
 /**
  * Replies and answers as the tests look at them: what a state names, what would contradict an answer, and all of it in words.
  */
-import type { JsonValue } from "@reprise/journal";
-import type { Fault, Reply } from "./instance.ts";
+import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { RunReply } from "@reprise/runtime";
+import type { Fault, Reply } from "./calls.ts";
 import type { AskNode } from "./program.ts";
 
 /** The run and round that a signed state names; what the client never looks at, but the test does. */
@@ -36,6 +37,8 @@ export function told(reply: Reply | undefined): string {
       return `asks ${Object.keys(reply.inputRequests).join(", ")}`;
     case "error":
       return `${reply.code} ${JSON.stringify(reply.data)}`;
+    case "cancelled":
+      return `cancelling: ${reply.how}`;
     default:
       return "lost";
   }
@@ -44,4 +47,26 @@ export function told(reply: Reply | undefined): string {
 /** A fault in words. */
 export function toldFault(fault: Fault | undefined): string {
   return fault === undefined ? "" : ` [${fault.does} ${fault.when} port call ${fault.at}]`;
+}
+
+/** A reply of the runtime as it leaves an instance. */
+export function asData(reply: RunReply): Reply {
+  switch (reply.kind) {
+    case "complete":
+      return reply;
+    case "input_required":
+      return {
+        kind: "question",
+        inputRequests: reply.inputRequests,
+        requestState: reply.requestState,
+      };
+    case "error": {
+      const { code, data } = reply.error;
+      return {
+        kind: "error",
+        code,
+        data: { ...(data as JsonObject), message: reply.error.message },
+      };
+    }
+  }
 }

@@ -11,9 +11,10 @@
  */
 import type { RunRecord, RunStore } from "@reprise/runtime";
 import { createMemoryStore, type MemoryStore } from "../memoryStore.ts";
-import { judgeAtRest, judgeExpired } from "./checker.ts";
+import type { Call, Fault, Reply } from "./calls.ts";
+import { judgeAtRest, judgeExpired, judgeUndone } from "./checker.ts";
 import type { Fleet, FleetOptions, Sending } from "./fleet.ts";
-import { type Call, type Fault, Instance, type Reply } from "./instance.ts";
+import { Instance } from "./instance.ts";
 import { type Draw, drawFrom } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import { World } from "./world.ts";
@@ -106,7 +107,9 @@ export class SimulatedFleet implements Fleet {
     // One that looks after what others left behind, in each release that was deployed.
     for (const { version } of this.#options.programs) this.#member(version, this.#data, true);
     await this.#scheduler.pass(MISMATCH_IS_OVER_MS);
-    judgeAtRest(this.#data.snapshot());
+    const rested = this.#data.snapshot();
+    judgeAtRest(rested);
+    for (const run of rested.runs) judgeUndone(this.world, this.#options.programs, run);
     await this.#closeAll();
     await this.#scheduler.pass(EVERYTHING_IS_OVER_MS);
     while ((await this.#data.removeExpired(100)) > 0);

@@ -54,7 +54,15 @@ export function watchedStore(
     claimFirst: (input) => claim("claimFirst", () => store.claimFirst(input)),
     claimRound: (input) => claim("claimRound", () => store.claimRound(input)),
     claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
-    cancel: (input) => through("cancel", () => store.cancel(input)),
+    cancel: (input) =>
+      through("cancel", async () => {
+        const reply = await store.cancel(input);
+        const { name } = instance;
+        if (reply.tag === "CANCELLED") {
+          world.note({ is: "cancelled", run: input.runId, instance: name });
+        }
+        return reply;
+      }),
     release: (run) => through("release", () => store.release(run)),
     retry: (input) => through("retry", () => store.retry(input)),
     finish: (input) => through("finish", () => store.finish(input)),

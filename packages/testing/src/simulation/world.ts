@@ -42,6 +42,16 @@ export type Happening =
       readonly key: string;
       readonly how: "refused" | "broke";
     }
+  /** The remote system took back what a step had done. `repeated`: it had done so before under this key. */
+  | {
+      readonly is: "undone";
+      readonly instance: string;
+      readonly run: string;
+      readonly step: string;
+      readonly key: string;
+      readonly repeated: boolean;
+    }
+  | { readonly is: "cancelled"; readonly run: string; readonly instance: string }
   | { readonly is: "read"; readonly step: string }
   /** The store acknowledged these entries of a run: `kind name`. */
   | {
@@ -75,6 +85,7 @@ export class World {
   readonly isCommitOrdered: boolean;
   readonly #answers = new Map<string, number>();
   readonly #throws = new Map<string, number>();
+  readonly #undone = new Set<string>();
   #readings = 0;
   #effects = 0;
 
@@ -104,6 +115,11 @@ export class World {
     return this.#answers.get(key) ?? 0;
   }
 
+  /** Takes back what a step did, if it did. */
+  undo(instance: string, run: string, step: string, key: string): void {
+    this.note({ is: "undone", instance, run, step, key, repeated: this.#undone.has(key) });
+  }
+
   /** A value that is another one at every reading. */
   read(step: string): number {
     this.note({ is: "read", step });
@@ -117,6 +133,7 @@ export class World {
       this.#effects += 1;
       this.#answers.set(happening.key, this.#effects);
     }
+    if (happening.is === "undone") this.#undone.add(happening.key);
     if (happening.is === "threw") this.#throws.set(happening.key, this.throwsOf(happening.key) + 1);
     if (happening.is === "read") this.#readings += 1;
   }

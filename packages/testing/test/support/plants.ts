@@ -4,7 +4,14 @@
  * Each stands between the shipped runtime and the memory store; no product code has a switch for it. Each is made anew for a
  * search: some remember.
  */
-import type { AttemptRef, Progress, RunOrigin, RunStore, TransitionReply } from "@reprise/runtime";
+import type {
+  AttemptRef,
+  ClaimReply,
+  Progress,
+  RunOrigin,
+  RunStore,
+  TransitionReply,
+} from "@reprise/runtime";
 import type { Plant } from "@reprise/testing/simulation";
 
 /** When a disk that is flushed now and then has it. */
@@ -84,6 +91,21 @@ export const plants: Readonly<Record<string, () => Plant>> = {
       return store.endRound(ref, progress, isOver ? { ...end, keyFree: true } : end);
     },
   }),
+
+  "a recorded undo is forgotten": () => (store) => {
+    const forgetting = async (claiming: Promise<ClaimReply>): Promise<ClaimReply> => {
+      const reply = await claiming;
+      if (reply.tag !== "CLAIMED") return reply;
+      const entries = reply.record.entries.filter(({ kind }) => kind !== "step_undone");
+      return { ...reply, record: { ...reply.record, entries } };
+    };
+    return {
+      ...store,
+      claimFirst: (input) => forgetting(store.claimFirst(input)),
+      claimRound: (input) => forgetting(store.claimRound(input)),
+      claimKnown: (input) => forgetting(store.claimKnown(input)),
+    };
+  },
 
   "a step runs before its reads are durable": () => (store, process) => {
     /** What is not written yet: later writes of the attempt come after it, as they would on one connection. */
