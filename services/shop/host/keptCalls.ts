@@ -90,6 +90,6 @@ function isPassed(value: unknown): value is Passed {
     isDirection &&
     typeof line === "string" &&
     Array.isArray(headers) &&
-    typeof exchange === "number"
+    typeof exchange === "string"
   );
 }

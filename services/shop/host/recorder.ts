@@ -17,8 +17,8 @@ export type Message = Readonly<Record<string, unknown>>;
 export interface Passed {
   readonly direction: "sent" | "received";
   readonly part: "opening" | "call";
-  /** The HTTP exchange that it was part of; counts up from 1. */
-  readonly exchange: number;
+  /** The HTTP exchange that it was part of. Unlike any other, over reloads too: a kept call has some of another page. */
+  readonly exchange: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** `POST /mcp`, `200 application/json`, `event 3 of the stream`. */
@@ -50,11 +50,10 @@ export function recordingFetch(
   inner: Fetch,
   tell: (passed: Passed) => void,
   now: () => number = Date.now,
+  newExchange: () => string = () => crypto.randomUUID(),
 ): Fetch {
-  let exchanges = 0;
   return async (input, init = {}) => {
-    exchanges += 1;
-    const exchange = exchanges;
+    const exchange = newExchange();
     const url = new URL(input instanceof Request ? input.url : String(input));
     const method = init.method ?? "GET";
     const sent = messagesIn(typeof init.body === "string" ? init.body : "");

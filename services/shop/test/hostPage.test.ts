@@ -50,6 +50,7 @@ describe("what passes", () => {
       async () => await response(),
       (each) => told.push(each),
       () => 7,
+      () => "x",
     );
     return { reply: await recording(url, init), told };
   }
@@ -66,14 +67,14 @@ describe("what passes", () => {
     expect(await reply.text()).toBe(body);
     expect(told).toEqual([
       {
-        ...{ direction: "sent", part: "call", exchange: 1, at: 7, line: "POST /mcp" },
+        ...{ direction: "sent", part: "call", exchange: "x", at: 7, line: "POST /mcp" },
         ...{ headers: [["mcp-name", "t"]], message: call },
       },
       {
         ...{
           direction: "received",
           part: "call",
-          exchange: 1,
+          exchange: "x",
           at: 7,
           line: "200 application/json",
         },
@@ -144,7 +145,7 @@ describe("kept calls", () => {
     pending: { inputRequests: {}, answers: {}, requestState: "s" },
   };
   const passed: Passed = {
-    ...{ direction: "sent", part: "call", exchange: 1, at: 1, line: "POST /mcp", headers: [] },
+    ...{ direction: "sent", part: "call", exchange: "x", at: 1, line: "POST /mcp", headers: [] },
   };
 
   test("come back as they were, for their own server and until they are forgotten", () => {
@@ -223,7 +224,7 @@ test("a message of a kind that nobody has words for is called by its method", ()
   const passed = {
     direction: "received",
     part: "call",
-    exchange: 1,
+    exchange: "x",
     at: 1,
     line: "",
     headers: [],

@@ -140,7 +140,9 @@ The cluster is open.
   mail log  ${outside}/mails  (SMTP on port ${smtpPort})
   redis     ${redisUrl}
   data      ${dataDir}
-Try it from another terminal:
+Try it in the browser, and watch the messages:
+  ${new URL("/shop/host/", url).href}
+or from another terminal:
   npx reprise call ${url} refund_order '{"orderId":"1001"}'
 
 `;
