@@ -9,8 +9,9 @@ import { sample } from "./faults/sample.ts";
 import { play } from "./play.ts";
 import { details } from "./report.ts";
 
-/** More than nothing, and no more than two busy cores carry. */
-const people = 60;
+/** At a time, which two busy cores carry; each comes again and again. */
+const people = 30;
+const fewestRuns = 60;
 /** Until the only strike begins; people come as long as it takes. */
 const lastsMs = 2_000;
 
@@ -29,7 +30,7 @@ test("no charge and no mail comes twice, and no run is lost or stuck, when a wor
   );
   expect(strikes).toHaveLength(1);
   expect(verdict.violations).toEqual([]);
-  expect(verdict.runs).toBeGreaterThanOrEqual(people);
+  expect(verdict.runs).toBeGreaterThanOrEqual(fewestRuns);
   const cancelledByTheirClient = verdict.refused["RUN_CANCELLED"] ?? 0;
   expect(verdict.undisturbed + cancelledByTheirClient).toBe(verdict.runs);
 });

@@ -13,7 +13,7 @@ import { createServer, connect as dial, type Server, type Socket } from "node:ne
 import { setTimeout as pause } from "node:timers/promises";
 
 /** What happens to bytes under way. */
-export interface Weather {
+interface Weather {
   /** Each way. Default 0. */
   readonly delayMs?: number;
   /** Of each connection and direction. Default: no limit. */

@@ -23,5 +23,7 @@ async function killEachKind({ workers, fronts, cluster }: Pool, draw: Draw): Pro
 export const sample: Fault = onPool({
   name: "sample",
   about: "SIGKILL of a worker, a front and Redis (appendfsync always), one after the other",
+  // On a busy machine who only waits for a processor must not lose its lease: that would be another fault (worker-pause).
+  plan: { leaseMs: 10_000 },
   strike: killEachKind,
 });

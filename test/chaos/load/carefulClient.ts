@@ -122,7 +122,7 @@ async function sendOnce(
     await Promise.race([sent.reply, pause(draw.between(1, 300))]);
     sent.leave();
     await sent.reply;
-    return (await attempt()).reply;
+    return attempt().reply;
   }
   const twin = draw.chance(doubles) ? attempt() : undefined;
   const reply = await sent.reply;
