@@ -59,9 +59,12 @@ describe("the images", () => {
     ) as Record<string, string>;
     const settings = settingsOf(env);
     expect(isBuilt(settings.serverFile ?? "")).toBe(true);
-    const port = stage === "front" ? settings.port : settings.probePort;
+    const ports = { front: settings.port, worker: settings.probePort, ops: settings.opsPort };
+    const port = ports[stage as keyof typeof ports];
     expect(of(stage, "EXPOSE")).toEqual([String(port)]);
-    expect(of(stage, "HEALTHCHECK")[0]).toContain(`http://127.0.0.1:${port}/readyz`);
+    expect(of(stage, "HEALTHCHECK")[0]).toContain(
+      `http://127.0.0.1:${port}/${stage === "ops" ? "healthz" : "readyz"}`,
+    );
   });
 });
 
