@@ -34,7 +34,7 @@ async function replyOf(response: Response): Promise<SessionReply> {
   const body = await response.text();
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   const texts = isStream
-    ? [...body.matchAll(/^data: ?(.+)$/gm)].map(([, data = ""]) => data)
+    ? [...body.matchAll(/^data: ?(\S.*)$/gm)].map(([, data = ""]) => data)
     : [body].filter((text) => text !== "");
   const messages = texts.flatMap((text) => [JSON.parse(text) as RawMessage].flat());
   return { status: response.status, headers: response.headers, body, messages };
