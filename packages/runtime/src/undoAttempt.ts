@@ -161,7 +161,7 @@ class UndoWork {
 
   /** Calls one undo function, with the tries that its step has. */
   async #call({ name, result, how }: StepToUndo): Promise<StepOutcome> {
-    let unsure: unknown;
+    let unsure: Error | undefined;
     const outcome = await runStep<undefined>({
       name,
       kind: "undo",
@@ -179,7 +179,7 @@ class UndoWork {
       stop: this.#over.signal,
       confirm: () =>
         this.#sink.confirm()?.catch((error: unknown) => {
-          unsure = error;
+          unsure = error instanceof Error ? error : new Error(String(error));
           throw error;
         }),
       onTry: (tries) => this.#report?.stepStarted(name, tries, true),

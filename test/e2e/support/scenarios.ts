@@ -58,7 +58,7 @@ const tripTo = (city: string): ScenarioCall => ({
 const tripBooked: Scenario = { name: "book_trip", calls: [tripTo("Lisbon")] };
 
 /** `book_trip` to where no hotel has a room: the flight is booked, and undone. */
-export const tripUndone: Scenario = { name: "book_trip, undone", calls: [tripTo("Atlantis")] };
+const tripUndone: Scenario = { name: "book_trip, undone", calls: [tripTo("Atlantis")] };
 
 /** What the kill and cut matrices go through. */
 export const scenarios: readonly Scenario[] = [
