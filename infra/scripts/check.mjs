@@ -15,6 +15,7 @@ const tools = [
   ["oxlint", "--type-aware", "--deny-warnings"],
   ["tsc", "-p", "test"],
   ["tsc", "-p", "services/shop/host"],
+  ["tsc", "-p", "packages/ops/pages"],
   ["knip", "--no-config-hints"],
 ];
 

@@ -60,3 +60,9 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
   };
   throw new ApiError(code, message);
 }
+
+/** What somebody typed into a field; empty when there is none of that name. */
+export function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value : "";
+}

@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { ManyResult } from "../src/wire.ts";
-import { ApiError, post } from "./api.ts";
+import { ApiError, post, textOf } from "./api.ts";
 import { useMe } from "./me.ts";
 
 /** The button; only where the filter names a status that can be cancelled. */
@@ -63,7 +63,7 @@ export function CancelMany({
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              void go(String(new FormData(event.currentTarget).get("reason") ?? ""));
+              void go(textOf(new FormData(event.currentTarget), "reason"));
             }}
           >
             <p>

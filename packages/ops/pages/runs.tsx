@@ -4,7 +4,7 @@ import type { RunSummary } from "@reprise/runtime";
 import type { VNode } from "preact";
 import { useLocation } from "preact-iso";
 import type { RunsPage } from "../src/wire.ts";
-import { base } from "./api.ts";
+import { base, textOf } from "./api.ts";
 import { CancelMany } from "./cancelMany.tsx";
 import { useLive } from "./live.ts";
 import { attentionWords, type Column, Heading, Shown, Status, Table, When } from "./parts.tsx";
@@ -99,7 +99,7 @@ function Filter({
   const { route } = useLocation();
   const submit = (form: HTMLFormElement): void => {
     const data = new FormData(form);
-    const text = (name: string): string => String(data.get(name) ?? "").trim();
+    const text = (name: string): string => textOf(data, name).trim();
     const runId = text("runId");
     if (runId !== "") return route(`${base}/runs/${encodeURIComponent(runId)}`);
     const next = {

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import process from "node:process";
-import { isRepriseError, RepriseError, serve } from "reprise";
+import { isRepriseError, RepriseError, type ServedServer, serve } from "reprise";
 import { readConfig, type ShopConfig } from "./config.ts";
 import { createMail } from "./mail/client.ts";
 import { OutsideFailed, type OutsideProcess, startOutsideProcess } from "./outsideProcess.ts";
@@ -33,11 +33,14 @@ async function run(config: ShopConfig): Promise<void> {
     const payments = createPayments(outside.url);
     const mail = createMail({ smtpPort: outside.smtpPort, logUrl: outside.url });
     const server = createShop({ payments, mail, scratchDir });
-    const mcp = await serve(server, { port: config.port, dataDir: config.dataDir });
+    const print = (link: string): void => {
+      process.stdout.write(`  operators ${link}  (opens once)\n`);
+    };
+    const mcp = await serve(server, { port: config.port, dataDir: config.dataDir, ops: { print } });
     page.serve({ server, payments, mcpUrl: mcp.url });
     // Before the first line: who reads it may send a signal at once.
     const signal = nextSignal();
-    process.stdout.write(welcome(mcp.url, page.url, outside, config.dataDir, scratchDir));
+    process.stdout.write(welcome(mcp, page.url, outside, config.dataDir, scratchDir));
 
     const reason = await Promise.race([signal, outside.ended.then(() => "outside" as const)]);
     await mcp.close();
@@ -71,7 +74,7 @@ function nextSignal(): Promise<"signal"> {
 }
 
 function welcome(
-  mcpUrl: string,
+  { url: mcpUrl, newOpsLink }: ServedServer,
   pageUrl: string,
   outside: OutsideProcess,
   dataDir: string,
@@ -87,6 +90,8 @@ The shop is open.
   scratch   ${scratchDir}
 Try it in the browser, and watch the messages:
   ${new URL("host/", pageUrl).href}
+See what operators see (the link opens once, within ten minutes):
+  ${newOpsLink?.() ?? "no dashboard"}
 or from another terminal:
   npx reprise call ${mcpUrl} refund_order '{"orderId":"1001"}'
   npx reprise call ${mcpUrl} pay_invoice '{"orderId":"1001"}'

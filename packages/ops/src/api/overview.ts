@@ -60,7 +60,7 @@ export async function readOverview(config: OpsConfig): Promise<Overview> {
 }
 
 /** Sums up the newest changes, newest first. Of a quiet server they reach far back, so the rate is of the last hour at most. */
-export function recentOf(runs: readonly RunSummary[], now: number): RecentRuns {
+function recentOf(runs: readonly RunSummary[], now: number): RecentRuns {
   const hour = 60 * 60 * 1000;
   const recent = runs.filter(({ updatedAt }) => now - updatedAt < hour);
   const oldest = recent.at(-1)?.updatedAt ?? now;

@@ -195,8 +195,8 @@ function rolesIn(claims: object, name: string): readonly string[] {
 /** A name that people read, and the subject, which nobody can choose for themselves. */
 function actorOf(claims: oidc.IDToken): string {
   const { sub, email, preferred_username: name } = claims;
-  const shown = [email, name].find((text) => typeof text === "string" && text !== "");
-  return shown === undefined ? sub : `${String(shown)} (${sub})`;
+  const shown = [email, name].find((text): text is string => typeof text === "string");
+  return shown === undefined || shown === "" ? sub : `${shown} (${sub})`;
 }
 
 function checkUrl(name: string, text: string): void {

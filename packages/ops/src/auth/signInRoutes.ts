@@ -18,7 +18,7 @@ export interface SignInParts {
 }
 
 /** Where people may be sent after signing in: below our own path, no other scheme or host. */
-export function placeBelow(base: string, to: string | undefined): string {
+function placeBelow(base: string, to: string | undefined): string {
   const isOwn = to?.startsWith(`${base}/`) === true && /^[\w/.:?=&%~-]{1,500}$/.test(to);
   return isOwn && !to.includes("//") && !to.startsWith(`${base}/signin`) ? to : `${base}/`;
 }
