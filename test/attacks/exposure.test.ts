@@ -60,6 +60,24 @@ describe("metrics", () => {
     expect(text).not.toContain("MARKER");
   });
 
+  // promise P5.29
+  test("count refused states by outcome, whatever their cause", async () => {
+    const { url } = await serveForTest(server().definition);
+    const client = new RawClient();
+    onTestFinished(() => client.close());
+    const params = { name: "SECRET-TOOL", arguments: { text: "MARKER" } };
+    const state = await client.ask(url, { params });
+    for (const requestState of ["made up", `${state}A`, "a".repeat(40_000), 7, null]) {
+      await client.call(url, { params: { ...params, requestState } });
+    }
+    await client.call(url, {
+      params: { name: "SECRET-TOOL", arguments: { text: "other" }, requestState: state },
+    });
+    expect((await read(url)).text).toContain(
+      '{method="tools/call",outcome="REQUEST_STATE_INVALID"} 6\n',
+    );
+  });
+
   test("want one of the tokens where there are any, and are one refusal for every other", async () => {
     const other = `${token} the second one`;
     const { url } = await serveForTest(server().definition, { metricsToken: [token, other] });

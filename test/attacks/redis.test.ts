@@ -267,6 +267,7 @@ describe("what is planted in a call", () => {
 });
 
 describe("made-up keys by the thousand", () => {
+  // promise P5.20
   test("cost Redis a look a second, are all refused alike, and keep no good call waiting", async () => {
     const server = defineServer({
       name: "ring",

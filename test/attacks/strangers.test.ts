@@ -133,6 +133,7 @@ function alteredAt(text: string, at: number): string {
 }
 
 describe("a request state", () => {
+  // promise P5.28
   test("altered at any of its characters, or made up, gets one answer, and its owner goes on", async () => {
     const { client, url, entered } = await startVault();
     const state = await client.ask(url, { ...call("take"), headers: ann });
@@ -276,6 +277,7 @@ describe("an idempotency key", () => {
     expect(entered.filter((person) => person === "eve")).toHaveLength(1);
   });
 
+  // promise P4.3.15
   test("of a tool tells another caller that it is taken, and nothing of the run or its result", async () => {
     const { client, url } = await startVault();
     const requestState = await client.ask(url, { ...call("takeOnce"), headers: ann });

@@ -96,6 +96,7 @@ test("a dialogue is refused to another person, and goes on for the one who began
   expect(paid).toEqual([`${JSON.stringify([issuer.issuer, "ada"])} 7`]);
 });
 
+// promise P5.5
 test("a dialogue is refused to the same person at another client", async () => {
   const { send, paid } = await ledger();
   const state = stateOf(await send(await tokenOf(of("ada")), pay));
@@ -104,6 +105,7 @@ test("a dialogue is refused to the same person at another client", async () => {
   expect(paid).toEqual([]);
 });
 
+// promise P5.5
 test("a refreshed token goes on with the dialogue that the old one began", async () => {
   const { send } = await ledger();
   const request = of("ada");

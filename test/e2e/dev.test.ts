@@ -89,6 +89,7 @@ function expectCoded({ code, stdout, stderr }: Ended, error: string): void {
 }
 
 describe("a file with a server", () => {
+  // promise P4.1.5
   test("is served, with its data beside it and a table of what may be repeated and why", async () => {
     write("files.ts", files);
     const { url, child } = await served("files.ts", "--port", "0");
@@ -131,6 +132,7 @@ describe("a file with a server", () => {
     expect(existsSync(path.join(folder, ".reprise"))).toBe(false);
   });
 
+  // promise P4.1.10
   test("keeps nothing with --store none, and says what that means", async () => {
     write("files.ts", files.replace(/ *idempotency: .*\n/, ""));
     const { child } = await served("files.ts", "--port", "0", "--store", "none");

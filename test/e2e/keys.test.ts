@@ -41,6 +41,7 @@ describe("reprise keys", () => {
     expect(stdout).not.toContain("secret");
   });
 
+  // promise P5.16
   test("asks every instance for a new key, and revokes one for good", async () => {
     const { kid } = ring.sealing();
     const asked = await keys("rotate");

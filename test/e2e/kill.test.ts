@@ -25,6 +25,7 @@ const killedTwice = longRun ? 60 : 4;
 const shortestRecovery = 3;
 
 describe.each(scenarios)("$name", (scenario) => {
+  // promise P4.2.3
   test("gives the undisturbed result and each effect once, wherever the server is killed", async () => {
     const undisturbed = await trace({ scenario }, spares);
     const { points, ...ending } = undisturbed;

@@ -48,6 +48,7 @@ describe(`${clients} retries of one round over ${processes} processes (seed ${se
     }
   });
 
+  // promise P4.2.4
   test("execute once and get equal results in whatever order they come", async () => {
     for (let round = 0; round < rounds; round += 1) {
       const crowd = await Crowd.gather(refund, processes, spares);

@@ -121,6 +121,7 @@ async function toTheEnd(request: RawRequest): Promise<RawMessage> {
 const call = (name: string): RawRequest => ({ params: { name, arguments: {} } });
 
 describe("the store is touched zero times", () => {
+  // promise P4.1.6
   test("by a tool that uses everything ctx has, over two rounds", async () => {
     const { result } = await toTheEnd(call("all"));
     expect(result?.content?.[0]?.text).toBe("gold true written true");

@@ -103,6 +103,7 @@ const byHeader: NonNullable<ServeOptions["authenticate"]> = ({ headers }) => {
   return { caller: { principal: person, person, scopes: [], claims: {} } };
 };
 
+// promise P5.28
 test(`none of ${alterations} changed states is accepted, and all get one answer`, async () => {
   const { server, entered } = vault();
   const log = capturedLog();
@@ -202,6 +203,7 @@ describe("a genuine state is refused with the same answer, and enters no handler
     expect(result?.content?.[0]?.text).toBe("Taken.");
   }
 
+  // promise P5.4
   test.each(["once", "plain", "sealed"])("with another tool's name (%s)", async (name) => {
     await refuses(
       {},
@@ -211,6 +213,7 @@ describe("a genuine state is refused with the same answer, and enters no handler
     );
   });
 
+  // promise P5.4
   test("with another method", async () => {
     await refuses({}, (state, url, client) =>
       refusalOf(client, url, { ...retry(request("once"), state), method: "prompts/get" }),
@@ -227,6 +230,7 @@ describe("a genuine state is refused with the same answer, and enters no handler
     );
   });
 
+  // promise P5.6
   test("from another person, and from the same person through another client", async () => {
     const options: ServeOptions = { authenticate: byHeader, rateLimit: "none" };
     for (const principal of ["ann with client 2", "bob with client 1", "anonymous"]) {

@@ -53,6 +53,7 @@ function taker(): { server: ServerDefinition; taken: () => number } {
 }
 
 describe("an open question survives", () => {
+  // promise P5.26
   test("a restart of the server on the same data", async () => {
     const dataDir = await temporaryFolder();
     const { server, taken } = taker();
@@ -135,6 +136,7 @@ describe("two processes on one data directory", () => {
 });
 
 describe("without a store", () => {
+  // promise P5.27
   test("a process opens its own states and refuses those of another", async () => {
     const [one, two] = await Promise.all([startTaker("none"), startTaker("none")]);
     const client = rawClient();

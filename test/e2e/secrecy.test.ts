@@ -127,6 +127,7 @@ const replied = (message: RawMessage): readonly string[] =>
   allMarks.filter((marker) => JSON.stringify(message).includes(marker));
 
 describe("tokens", () => {
+  // promise P4.1.8
   test("of a once run show none of it, in any round", async () => {
     const { client, url, log } = await talk(teller({ effects: "once" }));
     const { tokens, last } = await dialogue(client, url);

@@ -87,6 +87,7 @@ async function pausedAt(point: string, occurrence: number): Promise<StaleEnding>
   }
 }
 
+// promise P4.2.2
 test("a process that was stopped past its lease records nothing and repeats no effect", async () => {
   const { points, seen, facts } = await trace({ scenario: refundAccepted }, spares);
   const claimed = points.indexOf("after claimRound: CLAIMED");

@@ -63,6 +63,7 @@ function answerOf({ seen }: Ending): string {
 }
 
 describe("a payment service that ignores keys, and a crash at any point", () => {
+  // promise P4.4.4
   test('"fail" never refunds twice, and says so when it does not know', async () => {
     for (const row of await rowsOf("plain_fail")) {
       const mayBeUnknown = row.answer === plainAnswers.unknown && row.refunds <= 1;
@@ -71,6 +72,7 @@ describe("a payment service that ignores keys, and a crash at any point", () => 
     }
   });
 
+  // promise P4.4.5
   test("a function that asks the service refunds exactly once", async () => {
     for (const row of await rowsOf("plain_ask")) {
       expect(row).toEqual({ ...row, refunds: 1, answer: plainAnswers.done });

@@ -120,6 +120,7 @@ function nameVariables(messages: readonly WireMessage[]): unknown {
   }));
 }
 
+// promise P3.1.1
 test("a confirm is on the wire, member by member and in this order, what the golden file says", async () => {
   const { official, since } = await wired();
   const { client } = official;

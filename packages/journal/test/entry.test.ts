@@ -49,6 +49,7 @@ describe("where an ended run goes on from", () => {
     expect(cutAtFailure(entries)).toEqual({ kept: entries, standing: [] });
   });
 
+  // promise P4.3.11
   test("the journal is cut at the first failure behind the last completed step, and later answers stand apart", () => {
     const entries = [
       stepEntry("s"),

@@ -63,6 +63,7 @@ describe("combinators settle on replay as they settled first", () => {
     expect([rivalWins.first, rivalWins.again]).toEqual(["rival", "rival"]);
   });
 
+  // promise P3.2.3
   test("J2: Promise.any skips the branch that throws, then as before", async () => {
     const failing = async (run: CursorRun): Promise<unknown> => {
       await run.request("step", "a");
@@ -113,6 +114,7 @@ describe("any program of parallel branches", () => {
     { minLength: 1, maxLength: 4 },
   );
 
+  // promise P3.2.3
   test("J1 J2 J3: replays to the same order of events, and starts nothing that is recorded", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -175,6 +177,7 @@ describe("any program of parallel branches", () => {
     );
   });
 
+  // promise P3.2.10
   test("J5: a handler that leaves out one recorded step or answer never runs anything new", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -9,6 +9,7 @@ import {
 } from "./support/cursorRun.ts";
 
 describe("delivery", () => {
+  // promise P3.2.2
   test("J1: entries are delivered in their order, whatever the order of the requests", async () => {
     const run = cursorRun([stepEntry("a"), readEntry("b"), answerEntry("c")]);
     const order: unknown[] = [];
@@ -39,6 +40,7 @@ describe("delivery", () => {
     expect(run.log).toEqual(["entry a", "entry b"]);
   });
 
+  // promise P3.2.2
   test("an entry waits for the handler to ask for it, however long that takes", async () => {
     const run = cursorRun([stepEntry("late")]);
     await turns(20);
@@ -50,6 +52,7 @@ describe("delivery", () => {
 });
 
 describe("going live", () => {
+  // promise P3.2.4
   test("J3: an operation that has no entry starts one turn after the last delivery, not at it", () => {
     const steered = manualTurns();
     const run = cursorRun([stepEntry("a")], steered.schedule);
@@ -90,6 +93,7 @@ describe("going live", () => {
 });
 
 describe("having nothing left to do", () => {
+  // promise P3.2.4
   test("J4: is told only with every entry delivered, and names what waits in the order of the requests", async () => {
     const run = cursorRun([readEntry("r")]);
     void run.request("ask", "second");
@@ -101,6 +105,7 @@ describe("having nothing left to do", () => {
     expect(run.log.at(-1)).toBe("idle [second first]");
   });
 
+  // promise P3.3.2
   test("J4: is not told while something is in progress", async () => {
     const run = cursorRun([]);
     void run.request("step", "running");
@@ -138,6 +143,7 @@ describe("a handler that does not fit", () => {
     expect(run.mismatches).toMatchObject([{ index: 1, reason: "settled" }]);
   });
 
+  // promise P3.2.7
   test("J5: a stall reports the step at the cursor", async () => {
     const run = cursorRun([stepEntry("charge")]);
     void run.request("step", "other");
@@ -186,6 +192,7 @@ describe("reads that nobody asks for", () => {
     expect(await step).toBe("s");
   });
 
+  // promise P3.2.13
   test("J5: are given to a later request of their name, without running it", async () => {
     const run = cursorRun([readEntry("late"), stepEntry("s")]);
     const step = run.request("step", "s");

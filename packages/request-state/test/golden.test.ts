@@ -23,6 +23,7 @@ const golden = JSON.parse(
 ) as GoldenFile;
 
 describe("Format 1", () => {
+  // promise P5.12
   it("derives the same kid and subkeys from the same secret", () => {
     const derived = golden.secrets.map((secret) => {
       const { kid, signing, encryption } = keysFromSecrets(secret).sealing();
@@ -32,6 +33,7 @@ describe("Format 1", () => {
     expect(derived).toEqual(golden.keys);
   });
 
+  // promise P3.9.7
   it.each(golden.tokens)("opens $title", async ({ input, token, secret }) => {
     for (const encrypt of [false, true]) {
       const sealer = createStateSealer({ keys: keysFromSecrets(golden.secrets), encrypt });

@@ -15,6 +15,7 @@ const judge = async (token: string): Promise<string> =>
   causeOf(await sealer.open({ token, binding, nowMs: NOW_MS }));
 
 describe("jose", () => {
+  // promise P5.1
   it("verifies our JWS and reads the header and claims that we wrote", async () => {
     const verified = await compactVerify(await sealer.seal(input), signing, {
       algorithms: ["HS256"],
@@ -61,6 +62,7 @@ describe("jose", () => {
     expect(await judge(token)).toBe("header");
   });
 
+  // promise P5.3
   it("accepts an altered last character where we refuse it: why encoding is checked first", async () => {
     const token = await sealer.seal(input);
     const bytes = Buffer.from(token.split(".")[2] ?? "", "base64url");

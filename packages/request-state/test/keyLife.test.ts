@@ -11,6 +11,7 @@ import { seed } from "../../../test/support/config.ts";
 
 const life: KeyLife = { newestExpiryMs: 1000, revoked: false };
 
+// promise P5.10
 it("A key opens states until its newest expiry plus 30 days", () => {
   expect(OPENS_AFTER_EXPIRY_MS).toBe(2_592_000_000);
   expect(opensUntilMs(life)).toBe(2_592_001_000);

@@ -32,6 +32,7 @@ describe("An unknown kid", () => {
     expect(await world.within(SECOND, one.judge(forged()))).toBe("kid_unknown");
   });
 
+  // promise P5.20
   it("costs the database one look a second, however many requests bring one, and all are answered", async () => {
     const one = await world.join("one");
     await settled();
@@ -48,6 +49,7 @@ describe("An unknown kid", () => {
     expect(one.link.commands.length - before).toBeLessThanOrEqual(13);
   });
 
+  // promise P5.22
   it("is not remembered: the same token opens as soon as its key is published", async () => {
     const one = await world.join("one");
     one.link.hears(false);
@@ -76,6 +78,7 @@ describe("An unknown kid", () => {
     expect(await world.within(2 * SECOND, verdict)).toBe("opened");
   });
 
+  // promise P5.23
   it("of an unreachable ring is unavailable and never refused, as soon as the look has failed", async () => {
     const one = await world.join("one");
     await settled();
@@ -85,6 +88,7 @@ describe("An unknown kid", () => {
     expect(await world.within(SECOND, one.judge(forged()))).toBe("ring_unavailable");
   });
 
+  // promise P5.21
   it("waits while the ring is young: its owner may be publishing it again", async () => {
     const one = await world.join("one");
     const token = one.seal();
@@ -98,6 +102,7 @@ describe("An unknown kid", () => {
     expect(await world.within(5 * SECOND, verdict)).toBe("opened");
   });
 
+  // promise P5.21
   it("waits after a new connection, which may lead to a replica that lacks the last keys", async () => {
     const one = await world.join("one");
     await settled();
@@ -120,6 +125,7 @@ describe("An unknown kid", () => {
 });
 
 describe("A ring that lost everything", () => {
+  // promise P5.18
   it("gets all keys back, also those whose owner is gone, and no dialogue ends meanwhile", async () => {
     const gone = await world.join("gone");
     const old = gone.seal();
@@ -145,6 +151,7 @@ describe("A ring that lost everything", () => {
     for (const token of tokens) expect(await later.judge(token)).toBe("opened");
   });
 
+  // promise P5.19
   it("gets its tombstones back before its keys, and a revoked key never comes back", async () => {
     const [one, other] = [await world.join("one"), await world.join("other")];
     const bad = one.seal();
@@ -231,6 +238,7 @@ describe("An outage of the ring", () => {
     expect(await world.within(0, one.judge(token))).toBe("opened");
   });
 
+  // promise P5.25
   it("of 60 s leaves only own keys accepted; the others can't be judged until it is over", async () => {
     const [one, other] = [await world.join("one"), await world.join("other")];
     const token = other.seal();

@@ -15,6 +15,7 @@ const kidIn = (token: string): string => {
 };
 
 describe("Two processes that share nothing but the ring", () => {
+  // promise P5.13
   it("open each other's states, and seal with keys of their own", async () => {
     const [one, other] = [await world.join("one"), await world.join("other")];
     const [byOne, byOther] = [one.seal(), other.seal()];
@@ -40,6 +41,7 @@ describe("Two processes that share nothing but the ring", () => {
     expect(await world.within(SECOND, one.judge(other.seal()))).toBe("opened");
   });
 
+  // promise P5.20
   it("know each other's keys within a few seconds although no notice and no state comes", async () => {
     const one = await world.join("one");
     one.link.hears(false);
@@ -50,6 +52,7 @@ describe("Two processes that share nothing but the ring", () => {
 });
 
 describe("A key", () => {
+  // promise P5.17
   it("seals only after its publication was acknowledged", async () => {
     const link = world.database.connect();
     let acknowledge = (): void => undefined;
@@ -91,6 +94,7 @@ describe("A key", () => {
     expect(link.commands).toEqual([]);
   });
 
+  // promise P5.15
   it("is rotated every interval, and opens what it sealed afterwards, everywhere", async () => {
     const one = await world.join("one", { keyRotationIntervalMs: HOUR });
     const other = await world.join("other");
@@ -161,6 +165,7 @@ describe("A key", () => {
 });
 
 describe("A revoked key", () => {
+  // promise P5.24
   it("opens nothing at the other processes within 10 s, without a notice too", async () => {
     const [one, other] = [await world.join("one"), await world.join("other")];
     const [bad, good] = [one.seal(), other.seal()];
@@ -185,6 +190,7 @@ describe("A revoked key", () => {
     expect(await one.judge(next)).toBe("opened");
   });
 
+  // promise P5.16
   it("is out of use at once where it was revoked", async () => {
     const [one, other] = [await world.join("one"), await world.join("other")];
     const bad = one.seal();

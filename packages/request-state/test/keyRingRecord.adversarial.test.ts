@@ -62,6 +62,7 @@ const plain = (kid: string, secret: string): string => {
 };
 
 describe("Without keyEncryptionKey", () => {
+  // promise P5.14
   it("whoever can write the database can add a key: the start says so, and the wrapping is there for it", async () => {
     const one = await world.join("one");
     const { token } = planted(plain);
@@ -119,6 +120,7 @@ describe("With keyEncryptionKey", () => {
   const join = (owner: string, keyEncryptionKey: string | readonly string[] = WRAPPING) =>
     world.join(owner, { keyEncryptionKey });
 
+  // promise P5.14
   it("processes open each other's states, and no secret lies in the database", async () => {
     const [one, other] = [await join("one"), await join("other")];
     expect(await other.judge(one.seal())).toBe("opened");
@@ -126,6 +128,7 @@ describe("With keyEncryptionKey", () => {
     expect(one.log.map(({ message }) => message).join()).not.toContain("keyEncryptionKey");
   });
 
+  // promise P5.14
   it("a changed secret is carried over by a list: the first wraps, all unwrap", async () => {
     const old = await join("old");
     const token = old.seal();

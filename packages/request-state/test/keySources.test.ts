@@ -12,6 +12,7 @@ describe("Keys from secrets", () => {
     expect(kidOf(SECRET)).not.toBe(kidOf(`${SECRET}\n`));
   });
 
+  // promise P5.12
   it("seal with the first and find all, once each", () => {
     const keys = keysFromSecrets([OTHER_SECRET, Buffer.from(SECRET), OTHER_SECRET]);
     expect(keys.sealing().kid).toBe(kidOf(OTHER_SECRET));
@@ -20,6 +21,7 @@ describe("Keys from secrets", () => {
     expect(keys.find("A".repeat(22))).toBeUndefined();
   });
 
+  // promise P5.12
   it("have three unlike outputs, none of which is or holds the secret", () => {
     const { kid, signing, encryption } = keysFromSecrets(SECRET).sealing();
     const outputs = [Buffer.from(kid, "base64url"), signing.export(), encryption.export()];

@@ -59,6 +59,7 @@ describe("What is no token", () => {
     expect(await judge(token)).toBe("malformed");
   });
 
+  // promise P5.8
   it("is refused by its size before anything is decoded, whatever it consists of", async () => {
     for (const filler of ["A", ".", "é", "\ud800", "A."]) {
       expect(await judge(filler.repeat(40_000))).toBe("too_large");
@@ -107,6 +108,7 @@ describe("The last character of a part", () => {
       .filter((twin) => twin !== part && Buffer.from(twin, "base64url").equals(bytes));
   }
 
+  // promise P5.3
   it("has one spelling in each part of each form, for each length of the body", async () => {
     let twinCount = 0;
     for (const confidential of [false, true]) {
@@ -153,11 +155,13 @@ describe("A header that is authentic but not ours", () => {
     ["no JSON", "header"],
   ];
 
+  // promise P5.2
   it.each(headers)("is refused by its text: %s", async (_what, header) => {
     const text = JSON.stringify(claimsOf("jws"));
     expect(await judge(signed(key, header, text))).toBe("header");
   });
 
+  // promise P5.2
   it("is refused in a JWE too", async () => {
     const text = JSON.stringify(claimsOf("jwe"));
     const zipped = headerText("jwe", kid).replace("}", ',"zip":"DEF"}');
@@ -247,6 +251,7 @@ describe("One form in the place of the other", () => {
 });
 
 describe("A genuine state on another request", () => {
+  // promise P5.4
   it.each(["audience", "operation", "principal", "params"] as const)(
     "is refused for another %s, in both forms",
     async (member) => {

@@ -25,12 +25,14 @@ describe("A sealed state", () => {
     });
   });
 
+  // promise P5.1
   it("is a compact JWS by default, whose payload whoever holds it can read", async () => {
     const parts = (await plain.seal(input)).split(".");
     expect(parts).toHaveLength(3);
     expect(Buffer.from(parts[1] ?? "", "base64url").toString()).toContain('"run":"r-1"');
   });
 
+  // promise P5.1
   it("is a compact JWE without a readable marker when the sealer encrypts", async () => {
     const marked = { ...input, payload: { secret: "MARKER-1234567" } };
     const token = await encrypting.seal(marked);
@@ -128,6 +130,7 @@ describe("The size limit", () => {
     );
   });
 
+  // promise P5.8
   it("is 32 KiB unless told otherwise", () => {
     expect(plain.maxBytes).toBe(32_768);
   });

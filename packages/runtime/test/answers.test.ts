@@ -35,6 +35,7 @@ const trip = async (ctx: Context): Promise<string> => {
 };
 
 describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) => {
+  // promise P3.3.1
   test("3.3: asks made in parallel share one round", async () => {
     const h = serving(trip, effects);
     const first = question(await h.call("t"));
@@ -55,6 +56,7 @@ describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) 
     expect(text(last)).toBe("true false true");
   });
 
+  // promise P3.7.1
   test("3.7: of a partial set the missing answer is asked again under its key, the given one is not", async () => {
     const h = serving(trip, effects);
     const first = question(await h.call("t"));
@@ -70,6 +72,7 @@ describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) 
     });
   });
 
+  // promise P3.7.2
   test("3.7: unknown keys are ignored, and inputResponses that is no object is refused", async () => {
     const h = serving(trip, effects);
     const { requestState } = question(await h.call("t"));
@@ -82,6 +85,7 @@ describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) 
     }
   });
 
+  // promise P3.5.1
   test("Q1 3.5: an answer to another question is not used: the new one is asked", async () => {
     let price = 10;
     const h = serving(async (ctx) => String(await ctx.confirm(`Pay ${price}?`)), effects);
@@ -98,6 +102,7 @@ describe.each(["once", "repeatable"] as const)("answers of a %s run", (effects) 
     expect(text(reply)).toBe("true");
   });
 
+  // promise P3.5.2
   test("Q3 3.5: a question that changes twice in a row is ASK_UNSTABLE and shows both texts", async () => {
     let price = 10;
     const h = serving(async (ctx) => String(await ctx.confirm(`Pay ${price++}?`)), effects);
@@ -153,6 +158,7 @@ describe("answers that nobody asked for", () => {
     JSON.stringify(await ctx.elicit("Where?", form));
   const inputResponses = { elicit: accept({ city: "Bern" }) };
 
+  // promise P3.8.1
   test("3.8: feed elicit, sample and listRoots of repeatable handlers", async () => {
     const h = serving(async (ctx) => {
       const { action } = await ctx.elicit("Where?", form);
@@ -170,6 +176,7 @@ describe("answers that nobody asked for", () => {
     expect(text(reply)).toBe("accept hi 0");
   });
 
+  // promise P3.8.2
   test("3.8: never feed confirm and elicitUrl", async () => {
     const h = serving(
       async (ctx) =>
@@ -184,6 +191,7 @@ describe("answers that nobody asked for", () => {
     expect(Object.keys(asked.inputRequests)).toEqual(["confirm", "elicitUrl"]);
   });
 
+  // promise P3.8.1
   test("3.8: feed no once handler, with a store and without", async () => {
     question(await serving(body).call("t", { inputResponses }));
     const storeless = startHarness(
@@ -195,6 +203,7 @@ describe("answers that nobody asked for", () => {
 });
 
 describe("answers that contradict", () => {
+  // promise P3.6.4
   test("3.6: another answer than the settled one is ANSWER_SETTLED with run, round and status, and runs nothing", async () => {
     let entered = 0;
     const h = serving(async (ctx) => {
@@ -214,6 +223,7 @@ describe("answers that contradict", () => {
     expect(entered).toBe(2);
   });
 
+  // promise P3.6.1
   test("3.6: a contradiction to the answer that a live attempt was claimed with is found before it has taken it", async () => {
     const h = serving(async (ctx) => String(await ctx.confirm("?")));
     const { requestState } = question(await h.call("t"));
@@ -235,6 +245,7 @@ describe("answers that contradict", () => {
 });
 
 describe("answers that come late or from older states", () => {
+  // promise P3.6.5
   test("3.6: an older state's answer counts while that ask is still pending", async () => {
     const h = serving(trip);
     const first = question(await h.call("t"));
@@ -249,6 +260,7 @@ describe("answers that come late or from older states", () => {
     });
   });
 
+  // promise P3.6.6
   test("3.6: an older state none of whose answers counts gets the newest response and runs nothing", async () => {
     let entered = 0;
     const h = serving((ctx) => {
@@ -267,6 +279,7 @@ describe("answers that come late or from older states", () => {
     expect(entered).toBe(2);
   });
 
+  // promise P3.6.7
   test("3.6: a joiner whose answers reach further goes on with them afterwards", async () => {
     const release = deferred();
     const h = serving(async (ctx) => {
@@ -289,6 +302,7 @@ describe("answers that come late or from older states", () => {
     expect(text(await more)).toBe("booked true");
   });
 
+  // promise P5.9
   test("an expired state is refused at its first use, and accepted for a round that was claimed in time", async () => {
     const h = serving(async (ctx) => String(await ctx.confirm("?")));
     const unused = question(await h.call("t"));

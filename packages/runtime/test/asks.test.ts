@@ -117,6 +117,7 @@ describe("ctx.elicit", () => {
     expect(JSON.parse(text(await dialogue(h, "t", [{ elicit: answer }])))).toEqual(answer);
   });
 
+  // promise P3.7.1
   test("content that the schema refuses is asked again under the same key", async () => {
     const h = startHarness({ tools: [books] });
     const again = question(

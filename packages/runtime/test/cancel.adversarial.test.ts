@@ -88,6 +88,7 @@ describe("a cancel", () => {
     expect(text(await reply)).toBe("done");
   });
 
+  // promise P4.5.10
   test("whose attempt records its return first gives that return, and else the cancel", async () => {
     const h = serving(async (ctx) => {
       await ctx.step("s", () => undefined);
@@ -173,6 +174,7 @@ describe("a cancel through the pool", () => {
       return "done";
     };
 
+  // promise P4.5.16
   test.each([
     ["with a key", "k"],
     ["without a key", undefined],

@@ -52,6 +52,7 @@ function stuck(): {
 const runIdOf = (h: Harness): string => h.store.snapshot().runs[0]?.origin.runId ?? "";
 
 describe("Runtime.cancel", () => {
+  // promise P4.5.9
   test("from another process aborts the running step, starts no further one, and the caller is told", async () => {
     const { handler, seen } = stuck();
     const h = serving(handler);
@@ -73,6 +74,7 @@ describe("Runtime.cancel", () => {
     expect(h.store.snapshot().runs[0]?.head.status).toBe("cancelled");
   });
 
+  // promise P4.5.11, P4.5.15
   test("ends a run that waits for an answer: later rounds are told its id, round and status", async () => {
     const effects: string[] = [];
     const h = serving(async (ctx) => {
@@ -116,6 +118,7 @@ describe("Runtime.cancel", () => {
     expect(reply.kind).toBe("complete");
   });
 
+  // promise P4.5.13
   test("frees the key when no step was started, and keeps it when one was", async () => {
     let asks = true;
     const { handler } = stuck();
@@ -135,6 +138,7 @@ describe("Runtime.cancel", () => {
     expect(h.store.snapshot().runs).toHaveLength(2);
   });
 
+  // promise P4.5.15
   test("is heard by a joiner in another process", async () => {
     const { handler } = stuck();
     const h = serving(handler, { key: "k" });
@@ -161,6 +165,7 @@ describe("Runtime.cancel", () => {
 });
 
 describe("a request that is cancelled", () => {
+  // promise P4.5.14
   test("aborts its step and leaves the record cancelled, with what may have happened in it", async () => {
     const { handler, seen } = stuck();
     const h = serving(handler);
@@ -176,6 +181,7 @@ describe("a request that is cancelled", () => {
     expect(run?.head.keyFree).toBe(false);
   });
 
+  // promise P4.5.16
   test("leaves no record where none was made", async () => {
     const release = deferred();
     const effects: string[] = [];

@@ -17,6 +17,7 @@ const one = (options: Partial<ToolDefinition>) =>
   catalogOf({ tools: [{ name: "t", description, handler, ...options }] }).tools[0];
 
 describe("once or repeatable", () => {
+  // promise P4.1.1, P4.1.2, P4.1.3
   test.each([
     ["a tool", {}, "once", "default for tools"],
     ["a read-only tool", { annotations: { readOnlyHint: true } }, "repeatable", "readOnlyHint"],
@@ -41,6 +42,7 @@ describe("once or repeatable", () => {
     },
   );
 
+  // promise P4.1.1
   test("prompts and resources are repeatable by default", () => {
     const catalog = catalogOf({
       prompts: [prompt({ name: "p", description, handler })],

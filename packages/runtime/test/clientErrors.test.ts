@@ -40,6 +40,7 @@ function told(error: unknown): string {
 const cannot = `CLIENT_CANNOT_ANSWER ${JSON.stringify({ key: "confirm", rpcCode: -32601, message: "Method not found" })}`;
 
 describe.each(["once", "repeatable"] as const)("a client's error, in a %s handler", (effects) => {
+  // promise P3.7.3
   test("rejects the ask with its code, and does so again on every later attempt", async () => {
     const caught: string[] = [];
     const h = serving(async (ctx) => {
@@ -64,6 +65,7 @@ describe.each(["once", "repeatable"] as const)("a client's error, in a %s handle
     expect(caught).toEqual([cannot, cannot]);
   });
 
+  // promise P3.7.4
   test("of the code that says the person refused is a decline for a sample, and for nothing else", async () => {
     const refused = { code: -1, message: "User rejected sampling request" };
     const h = serving(
@@ -79,6 +81,7 @@ describe.each(["once", "repeatable"] as const)("a client's error, in a %s handle
     expect(reply).toMatch(/^declined sample; CLIENT_CANNOT_ANSWER \{"key":"confirm","rpcCode":-1,/);
   });
 
+  // promise P3.7.5
   test("to another question than the pending one is not used", async () => {
     let words = "one?";
     const h = serving((ctx) => ctx.confirm(words).then(String, told), effects);
@@ -93,6 +96,7 @@ describe.each(["once", "repeatable"] as const)("a client's error, in a %s handle
     question(await h.call("t", { clientErrors: { sample: unknown, other: unknown } }));
   });
 
+  // promise P3.7.6
   test("can't be made up in inputResponses", async () => {
     const h = serving((ctx) => ctx.confirm("Sure?").then(String, told), effects);
     const { requestState } = question(await h.call("t"));
@@ -135,6 +139,7 @@ describe("a client's error that a once run took", () => {
     return { h, requestState, second };
   };
 
+  // promise P3.7.5
   test("is settled: the same error finds the next question, a result or another error contradicts it", async () => {
     const { h, requestState, second } = await settledByError();
     const same = question(await h.call("t", { requestState, clientErrors: { confirm: unknown } }));

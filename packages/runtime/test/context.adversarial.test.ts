@@ -154,6 +154,7 @@ describe("values that can't be journaled", () => {
 });
 
 describe("ends that a handler does not want to know of", () => {
+  // promise P3.4.1
   test("3.4: finally blocks run at a suspension, and what is caught there is recognised by its brand", async () => {
     const seen: unknown[] = [];
     const h = serving(async (ctx) => {
@@ -170,6 +171,7 @@ describe("ends that a handler does not want to know of", () => {
     expect(seen).toEqual([true, "finally"]);
   });
 
+  // promise P3.4.2
   test("A1: a handler that swallows the signal changes nothing, can start nothing, and gets a warning", async () => {
     let effects = 0;
     const later: string[] = [];
@@ -204,6 +206,7 @@ describe("ends that a handler does not want to know of", () => {
     );
   });
 
+  // promise P3.4.5
   test("3.4: the response waits for the handler's cleanup, at most the grace of 1 s", async () => {
     const events: string[] = [];
     const h = serving(async (ctx) => {
@@ -222,6 +225,7 @@ describe("ends that a handler does not want to know of", () => {
     expect(events).toEqual(["input_required"]);
   });
 
+  // promise P3.4.4
   test("A3 3.4: a return waits for the steps that were started and not awaited", async () => {
     const h = serving(async (ctx) => {
       void ctx.step("forgotten", () => 1);

@@ -26,6 +26,7 @@ const keyed = (body: (ctx: Context) => Promise<string>): Harness =>
   });
 
 describe("when the last request that waits is gone", () => {
+  // promise P4.5.1, P4.5.4
   test("A4: a running step is finished and recorded, no further step starts, and the run is interrupted", async () => {
     const release = deferred<number>();
     const effects: string[] = [];
@@ -58,6 +59,7 @@ describe("when the last request that waits is gone", () => {
     expect(effects).toEqual(["first whole", "second"]);
   });
 
+  // promise P4.5.3
   test("A4: a returned value is recorded, and the repeated call gets it", async () => {
     const release = deferred();
     let entered = 0;
@@ -77,6 +79,7 @@ describe("when the last request that waits is gone", () => {
     expect(entered).toBe(1);
   });
 
+  // promise P4.5.2
   test("A4: what the handler throws afterwards is interruption, never failure", async () => {
     const h = keyed(async (ctx) => {
       const aborted = deferred();
@@ -112,6 +115,7 @@ describe("when the last request that waits is gone", () => {
     expect(text(await h.call("t"))).toBe("fetched");
   });
 
+  // promise P3.2.5
   test("A4: an answer that was just taken is neither lost nor a mismatch", async () => {
     const h = keyed(async (ctx) => {
       try {
@@ -205,6 +209,7 @@ describe("when the last request that waits is gone", () => {
 });
 
 describe("while somebody still waits", () => {
+  // promise P4.5.5
   test("L2: a joiner keeps the attempt alive when the first caller is gone, and gets the result", async () => {
     const release = deferred();
     const h = keyed(async (ctx) => {
@@ -244,6 +249,7 @@ describe("while somebody still waits", () => {
     expect(effects).toEqual(["s"]);
   });
 
+  // promise P4.5.6
   test("a repetition that comes while the attempt is being stopped waits for the end, then goes on", async () => {
     const release = deferred();
     const effects: string[] = [];

@@ -31,6 +31,7 @@ function shop(): {
 }
 
 describe("4.5, 7: a process that drains", () => {
+  // promise P4.2.20
   test("hands over what it can't finish: a sweep elsewhere goes on although nobody comes again", async () => {
     const { effects, release, tools } = shop();
     const h = startHarness({ tools });

@@ -102,6 +102,7 @@ describe("a server without a store", () => {
     handler: async (_args, ctx) => String(await ctx.confirm("?")),
   });
 
+  // promise P4.1.10
   test("runs once handlers by the pure protocol rule: the token carries all", async () => {
     const h = startHarness({ tools: [asks] }, { store: "none" });
     const { requestState } = question(await h.call("t"));
@@ -111,6 +112,7 @@ describe("a server without a store", () => {
     expect(await h.runtime.health()).toEqual({ ok: true });
   });
 
+  // promise P4.1.11
   test("refuses a step of a once handler that must not be tried again, before it runs", async () => {
     let ran = false;
     const body = tool({
@@ -132,6 +134,7 @@ describe("a server without a store", () => {
     expect(text(await startHarness({ tools: [body] }).call("t"))).toBe("x");
   });
 
+  // promise P4.1.11
   test("refuses idempotency keys at start", () => {
     const keyed = tool({
       name: "t",
@@ -149,6 +152,7 @@ describe("a server without a store", () => {
 });
 
 describe("settings that can't be used", () => {
+  // promise P5.7
   test.each(["0s", "-1h", "soon", Number.NaN, 0])(
     "requestStateLifetime %j is CONFIG_INVALID and named",
     (requestStateLifetime) => {

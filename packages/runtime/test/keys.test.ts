@@ -53,6 +53,7 @@ const refunds = (world: Remote, scope?: "tool"): ToolDefinition =>
 const args = { orderId: "o-1" };
 
 describe("the same key and arguments", () => {
+  // promise P4.3.4
   test("while it runs, joins it: one execution, equal results", async () => {
     const release = deferred<string>();
     let entered = 0;
@@ -76,6 +77,7 @@ describe("the same key and arguments", () => {
     expect(entered).toBe(1);
   });
 
+  // promise P4.3.5
   test("while it waits, gets the same question sealed anew, and either state goes on", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world)] });
@@ -94,6 +96,7 @@ describe("the same key and arguments", () => {
     expect(text(older)).toBe("refunded 1");
   });
 
+  // promise P4.3.6
   test("after a completed step, gets the recorded result", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world)] });
@@ -105,6 +108,7 @@ describe("the same key and arguments", () => {
 });
 
 describe("when the key is free", () => {
+  // promise P4.3.7
   test("B2: after a decline: the next call is a new run under a new generation", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world)] });
@@ -143,6 +147,7 @@ describe("when the key is free", () => {
     expect(world.effects).toHaveLength(1);
   });
 
+  // promise P4.3.7
   test("B2: after an outage in which nothing happened: a new run whose step has another key", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world)] });
@@ -160,6 +165,7 @@ describe("when the key is free", () => {
     expect(new Set(world.stepKeys).size).toBe(2);
   });
 
+  // promise P4.3.8, P4.3.9
   test("B2: after a throw before any step, and after nothingDone; not after a plain return without steps", async () => {
     const ends: ((say: (text: string) => string) => string)[] = [
       () => {
@@ -190,6 +196,7 @@ describe("when the key is free", () => {
     expect(entered).toEqual([0, 0, 1, 1, 2]);
   });
 
+  // promise P4.3.8
   test("nothingDone after a started step is refused", async () => {
     const h = startHarness({
       tools: [
@@ -209,6 +216,7 @@ describe("when the key is free", () => {
 });
 
 describe("when the key is kept", () => {
+  // promise P4.3.10
   test("any other failure goes on from the failed step, under the same step key, with what was recorded before", async () => {
     const keys: string[] = [];
     const effects: string[] = [];
@@ -244,6 +252,7 @@ describe("when the key is kept", () => {
     expect(new Set(keys).size).toBe(1);
   });
 
+  // promise P4.3.12
   test("an answer behind the failed step stands: the same question is not asked twice", async () => {
     let fails = true;
     const h = startHarness({
@@ -277,6 +286,7 @@ describe("when the key is kept", () => {
 });
 
 describe("whose key it is", () => {
+  // promise P4.3.14
   test("other arguments under the same key are a coded error and run nothing", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world)] });
@@ -295,6 +305,7 @@ describe("whose key it is", () => {
     expect(world.entered).toHaveLength(2);
   });
 
+  // promise P4.3.15
   test("with the scope of the tool, another caller learns only that it runs, or is done", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world, "tool")] });
@@ -308,6 +319,7 @@ describe("whose key it is", () => {
     expect(JSON.stringify(done)).not.toContain("refunded");
   });
 
+  // promise P4.3.13
   test("with the scope of the tool, an expired question that started no step gives way to another caller", async () => {
     const world = remote();
     const h = startHarness({ tools: [refunds(world, "tool")] });
@@ -354,6 +366,7 @@ describe("the client's own key", () => {
   });
   const idempotencyKey = "0123456789abcdefghijkl";
 
+  // promise P4.3.1
   test("makes repeated first calls of a tool without a key one run", async () => {
     const h = startHarness({ tools: [plain] });
     await h.call("plain", { idempotencyKey });
@@ -361,6 +374,7 @@ describe("the client's own key", () => {
     expect(entered).toEqual(["in"]);
   });
 
+  // promise P4.3.2
   test.each(["short", "x".repeat(513), 5, null, {}])(
     "%j is refused before anything runs",
     async (bad) => {
@@ -370,6 +384,7 @@ describe("the client's own key", () => {
     },
   );
 
+  // promise P4.3.1
   test("does not meet an author's key of the same text", async () => {
     const authored = tool({
       name: "plain",

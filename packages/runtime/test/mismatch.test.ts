@@ -40,6 +40,7 @@ async function asked(effects: "once" | "repeatable" = "once"): Promise<{
 }
 
 describe.each(["once", "repeatable"] as const)("a changed handler of a %s run", (effects) => {
+  // promise P3.2.9
   test("a renamed step is not run: the mismatch names the entry, what was asked, both versions and a way out", async () => {
     let ran = 0;
     const { h, retry } = await asked(effects);
@@ -77,6 +78,7 @@ describe.each(["once", "repeatable"] as const)("a changed handler of a %s run", 
     expect(ran).toBe(0);
   });
 
+  // promise P3.2.8
   test("a handler that returns with a recorded step undelivered is a mismatch at once", async () => {
     const { h, retry } = await asked(effects);
     const shorter = h.beside(release("2", async () => "done already", effects));
@@ -115,6 +117,7 @@ describe("a handler that is waiting when its mismatch is found", () => {
 describe("the run behind a mismatch", () => {
   const broken = release("2", async () => "done already");
 
+  // promise P3.9.2
   test("3.9: is given back: an instance that fits goes on with the answers it was claimed with", async () => {
     const { h, retry } = await asked();
     await h.beside(broken).call("t", retry);
@@ -122,6 +125,7 @@ describe("the run behind a mismatch", () => {
     expect(text(await h.call("t", { ...retry, inputResponses: {} }))).toBe("true");
   });
 
+  // promise P3.9.3
   test("3.9: is parked after 10 minutes in which no instance went on with it", async () => {
     const { h, retry } = await asked();
     const other = h.beside(broken);
@@ -140,6 +144,7 @@ describe("the run behind a mismatch", () => {
     expect(h.store.snapshot().runs[0]?.head.status).toBe("parked");
   });
 
+  // promise P3.5.3
   test("3.5: another question in the place of a taken answer is a mismatch", async () => {
     const ask =
       (second: string, first = "Sure?") =>
@@ -165,6 +170,7 @@ describe("the run behind a mismatch", () => {
 });
 
 describe("what is no mismatch", () => {
+  // promise P3.2.13
   test("a read that is no longer asked for is dropped", async () => {
     const h = startHarness(
       release("1", async (ctx) => {
@@ -197,6 +203,7 @@ describe("what is no mismatch", () => {
     expect(ran).toBe(1);
   });
 
+  // promise P3.2.7
   test("each ctx call restarts the stall's time", async () => {
     const { h, retry } = await asked();
     const slow = h.beside(
@@ -217,6 +224,7 @@ describe("what is no mismatch", () => {
   });
 });
 
+// promise P3.2.14
 test("J5: a read that a step in doubt may have been started with is not passed over", async () => {
   const h = startHarness({
     version: "1",

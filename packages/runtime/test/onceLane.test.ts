@@ -23,6 +23,7 @@ const runs = (steps: number) =>
   });
 
 describe("when a record is made, counted in calls of the store", () => {
+  // promise P4.2.12
   test("O1: a call without key, steps and asks touches the store zero times, with reads and state too", async () => {
     const h = startHarness({
       tools: [
@@ -40,6 +41,7 @@ describe("when a record is made, counted in calls of the store", () => {
     expect(h.traffic.calls).toEqual([]);
   });
 
+  // promise P4.1.6
   test("O1: a repeatable handler touches the store zero times, over rounds and steps", async () => {
     const h = startHarness({
       tools: [
@@ -66,6 +68,7 @@ describe("when a record is made, counted in calls of the store", () => {
     expect(h.store.snapshot().runs).toEqual([]);
   });
 
+  // promise P4.2.10
   test.each([
     [0, []],
     [1, ["createRun", "append", "endRound"]],
@@ -79,6 +82,7 @@ describe("when a record is made, counted in calls of the store", () => {
     },
   );
 
+  // promise P4.2.12
   test("O1: a keyed call has its record before the handler is entered", async () => {
     const seen: string[] = [];
     const h = startHarness({
@@ -99,6 +103,7 @@ describe("when a record is made, counted in calls of the store", () => {
     expect(h.traffic.calls).toEqual(["claimFirst", "endRound"]);
   });
 
+  // promise P4.2.12
   test("O1: a first suspension makes the record and ends its round in one write", async () => {
     const h = startHarness({
       tools: [
@@ -145,6 +150,7 @@ describe("what is durable before what", () => {
     expect(events).toEqual(["effect", "handler goes on"]);
   });
 
+  // promise P4.2.9
   test("W2: a live step starts only after the reads and state writes before it are in the store", async () => {
     const h = startHarness({
       tools: [
@@ -168,6 +174,7 @@ describe("what is durable before what", () => {
     expect(text(await h.call("t"))).toBe("x");
   });
 
+  // promise P4.4.6
   test("a step with a policy other than retry is marked in the store before its function is entered", async () => {
     const h = startHarness({
       tools: [
@@ -193,6 +200,7 @@ describe("what is durable before what", () => {
     expect(h.traffic.calls).toEqual(["createRun", "append", "append", "append", "endRound"]);
   });
 
+  // promise P4.2.6
   test("B1: no response leaves before its outcome is recorded", async () => {
     const recorded = deferred();
     const h = startHarness({ tools: [runs(1)] });
@@ -226,6 +234,7 @@ describe("a round is executed once", () => {
       },
     });
 
+  // promise P4.2.4
   test("the recorded response is returned to every repetition of the round, without entering the handler", async () => {
     const entered: string[] = [];
     const effects: string[] = [];
@@ -239,6 +248,7 @@ describe("a round is executed once", () => {
     expect(effects).toEqual(["refund"]);
   });
 
+  // promise P4.2.8
   test("L1: 20 parallel retries of a round on two processes share one execution", async () => {
     const entered: string[] = [];
     const effects: string[] = [];
@@ -254,6 +264,7 @@ describe("a round is executed once", () => {
     expect(entered).toHaveLength(2);
   });
 
+  // promise P4.2.8
   test("L1: a joiner waits 45 s at most, then gets IN_FLIGHT with the run's id", async () => {
     const release = deferred();
     const h = startHarness({
@@ -285,6 +296,7 @@ describe("a round is executed once", () => {
     expect(text(await running)).toBe("x");
   });
 
+  // promise P4.2.13
   test("a state whose record is gone is RUN_LOST, is logged, and runs nothing", async () => {
     const entered: string[] = [];
     const h = startHarness({ tools: [refund(entered, [])] });
@@ -301,6 +313,7 @@ describe("a round is executed once", () => {
     );
   });
 
+  // promise P4.2.5
   test("L3: a recorded question is not sent to a client that can't answer it", async () => {
     const h = startHarness({
       tools: [

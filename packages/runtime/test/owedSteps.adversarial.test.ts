@@ -38,6 +38,7 @@ async function diedInRefund(before: Body = async () => ""): Promise<Harness> {
 }
 
 describe("a marked step that its deploy renamed", () => {
+  // promise P3.2.12
   test("does not start; after the stall it is a mismatch that names the step in doubt", async () => {
     const other = await diedInRefund();
     let effects = 0;
@@ -62,6 +63,7 @@ describe("a marked step that its deploy renamed", () => {
     expect(effects).toBe(0);
   });
 
+  // promise P3.2.11
   test("does not start under another policy either, nor does any other step that follows", async () => {
     const other = await diedInRefund();
     const ran: string[] = [];
@@ -81,6 +83,7 @@ describe("a marked step that its deploy renamed", () => {
     expect(ran).toEqual([]);
   });
 
+  // promise P3.2.12
   test("is a mismatch at once when the handler ends without waiting for its new step", async () => {
     const other = await diedInRefund();
     let effects = 0;
@@ -155,6 +158,7 @@ describe("a handler that has not changed", () => {
     expect(order).toEqual(["mail"]);
   });
 
+  // promise P3.2.11
   test("may go another way behind a failure that runs again", async () => {
     let isDown = true;
     const h = startHarness(

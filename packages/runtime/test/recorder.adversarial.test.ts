@@ -97,6 +97,7 @@ describe("the order of what becomes durable", () => {
     expect(h.store.snapshot().runs[0]?.entries).toEqual([]);
   });
 
+  // promise P3.3.2
   test("A2: nothing is asked while a step runs; the question goes out behind its record", async () => {
     const release = deferred();
     const h = startHarness({
@@ -130,6 +131,7 @@ describe("the order of what becomes durable", () => {
 });
 
 describe("state that a started step has seen", () => {
+  // promise P4.2.11
   test("stays the same for every later attempt of the round, also when one between writes other keys first", async () => {
     const seen: string[] = [];
     let attempt = 0;
@@ -167,6 +169,7 @@ describe("state that a started step has seen", () => {
 });
 
 describe("parallel calls of a failing tool", () => {
+  // promise P4.3.4
   test("L4: share one failure: a call that joined does not run it again", async () => {
     const release = deferred();
     let entered = 0;

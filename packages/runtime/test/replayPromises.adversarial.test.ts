@@ -26,6 +26,7 @@ const keyed = (body: (ctx: Context) => Promise<string>): Harness =>
 const once = { retry: { tries: 1 } };
 
 describe("a step that is given up between two tries", () => {
+  // promise P4.5.3
   test("A4: is no failure to the handler: what a handler that catches it returns is not recorded", async () => {
     let tries = 0;
     const h = keyed(async (ctx) => {
@@ -115,6 +116,7 @@ describe("replay", () => {
     expect(text(reply)).toBe("done");
   });
 
+  // promise P4.2.9
   test("4.2: a step that waits for its own write does not start before what was read meanwhile is durable", async () => {
     const held = deferred();
     let durable: readonly string[] = [];
@@ -256,6 +258,7 @@ describe("a call that goes on from a failed step", () => {
     expect(text(await h.call("t"))).toBe("b");
   });
 
+  // promise P4.3.12
   test("3.6: takes the same answer again when the question had to be asked again", async () => {
     const world = { works: false, held: undefined, sure: false };
     const h = keyed(withFallback(world));
@@ -278,6 +281,7 @@ describe("a call that goes on from a failed step", () => {
 });
 
 describe("what leaves the process", () => {
+  // promise P4.1.7
   test("11: a state that holds what a step or read threw can't be read by the client", async () => {
     const h = startHarness({
       tools: [

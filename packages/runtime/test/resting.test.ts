@@ -47,6 +47,7 @@ async function twoSteps(ctx: Context, charged: string[]): Promise<string> {
 }
 
 describe.each(["once", "repeatable"] as const)("a %s handler that is kept", (effects) => {
+  // promise P3.2.1
   test("runs its first line once, over rounds, where one that is not kept runs it in every round", async () => {
     const charged: string[] = [];
     const { h, entered } = counting((ctx) => twoSteps(ctx, charged), effects);

@@ -69,6 +69,7 @@ const dropped = (): never => {
 };
 
 describe("a step under retry, the default", () => {
+  // promise P4.4.1
   test("is tried 3 times an attempt with the same key, and counts its tries", async () => {
     const { tries, caught, run } = probe(dropped);
     await run();
@@ -78,6 +79,7 @@ describe("a step under retry, the default", () => {
     expect(caught).toEqual(["uncertain: connection dropped"]);
   });
 
+  // promise P4.4.3
   test("waits 200 ms, then 400 ms, between tries", async () => {
     const times: number[] = [];
     const { h } = probe(dropped);
@@ -99,6 +101,7 @@ describe("a step under retry, the default", () => {
     expect(await run()).toBe("got it");
   });
 
+  // promise P4.4.2
   test("U1: a later notDone does not make an earlier doubt certain", async () => {
     const { caught, run } = probe((attempt) => {
       if (attempt === 1) dropped();
@@ -108,6 +111,7 @@ describe("a step under retry, the default", () => {
     expect(caught).toEqual(["uncertain: refused"]);
   });
 
+  // promise P4.4.2
   test("notDone at every try is a failure in which nothing happened", async () => {
     const { tries, caught, run } = probe(() => {
       throw notDone(new Error("refused"));
@@ -117,6 +121,7 @@ describe("a step under retry, the default", () => {
     expect(caught).toEqual(["not done: refused"]);
   });
 
+  // promise P4.4.2
   test("a try that takes longer than timeoutMs is aborted and leaves the step uncertain", async () => {
     const { tries, caught, run } = probe(() => new Promise(() => undefined), {
       timeoutMs: 5000,
@@ -150,6 +155,7 @@ describe("a step under retry, the default", () => {
 });
 
 describe("a step under fail", () => {
+  // promise P4.4.4
   test("U2: is not tried again once it is uncertain, and fails without a wait", async () => {
     const { h, tries, caught } = probe(dropped, { onUncertain: "fail" });
     expect(text(await h.call("t"))).toMatch(/may or may not have happened/);
@@ -177,6 +183,7 @@ describe("a step under fail", () => {
 });
 
 describe("a step that asks the remote", () => {
+  // promise P4.4.5
   test("takes what the function finds instead of trying again", async () => {
     const { tries, run } = probe(dropped, {
       onUncertain: ({ idempotencyKey }) => `found ${idempotencyKey.length}`,
@@ -185,6 +192,7 @@ describe("a step that asks the remote", () => {
     expect(tries).toHaveLength(1);
   });
 
+  // promise P4.4.5
   test("tries again when the function finds nothing", async () => {
     let asked = 0;
     const { run } = probe((attempt) => (attempt === 1 ? dropped() : "it"), {
@@ -255,12 +263,14 @@ describe("a step whose attempt died", () => {
     expect(await afterDeath({}, 0)).toEqual({ reply: "got again", tries: 2, asked: 0 });
   });
 
+  // promise P4.4.3
   test("U2: under retry is not run again once its keyLifetimeMs is over", async () => {
     const { reply, tries } = await afterDeath({ keyLifetimeMs: 60_000 }, 60_001);
     expect(reply).toMatch(/"s" may or may not have happened/);
     expect(tries).toBe(1);
   });
 
+  // promise P4.4.3
   test("U2: the key's lifetime is 24 h by default, counted from the first try", async () => {
     // Kept for less than the record lives: a day more and nobody could come back.
     const { tries } = await afterDeath({ keyLifetimeMs: DAY_MS - 1000 }, DAY_MS - 999);

@@ -57,6 +57,7 @@ async function dying(isKeyed = true): Promise<{
 }
 
 describe("an attempt that died", () => {
+  // promise P4.2.17, P4.4.1
   test("is taken over by the next call with its key: recorded steps are not run again, the open one under the same key", async () => {
     const { h, effects, keys } = await dying();
     const other = h.beside();
@@ -66,6 +67,7 @@ describe("an attempt that died", () => {
     expect(new Set(keys).size).toBe(1);
   });
 
+  // promise P4.2.2
   test("A5: writes nothing when it wakes up again, and its caller gets the other's outcome", async () => {
     const { h, release, reply } = await dying();
     const other = h.beside();
@@ -110,6 +112,7 @@ describe("an attempt that died", () => {
     expect(effects).toEqual(["first", "-", "second"]);
   });
 
+  // promise P4.2.16
   test("a live lease is renewed at a third of its time and not taken over", async () => {
     const { h, release, reply, effects } = await dying();
     for (let beat = 0; beat < 9; beat += 1) await h.advance(3334);
@@ -121,6 +124,7 @@ describe("an attempt that died", () => {
     expect(effects).toEqual(["first", "second"]);
   });
 
+  // promise P4.2.11
   test("state is what it was when the last round ended, and a started step's inputs are the same", async () => {
     const inputs: string[] = [];
     let drawn = 0;
@@ -150,6 +154,7 @@ describe("an attempt that died", () => {
     expect(inputs).toEqual(["-12", "-12"]);
   });
 
+  // promise P3.6.1
   test("answers that it was claimed with stand for whoever takes over, also without being sent again", async () => {
     let holds = true;
     const h = startHarness({
@@ -176,6 +181,7 @@ describe("a store that fails", () => {
     throw new RepriseError("STORE_UNAVAILABLE", "the disk is away");
   };
 
+  // promise P4.2.14
   test("O2: before the first live step, fails the call with a retryable error and runs nothing", async () => {
     const effects: string[] = [];
     const h = startHarness({
@@ -188,6 +194,7 @@ describe("a store that fails", () => {
     expect(effects).toEqual([]);
   });
 
+  // promise P4.2.7
   test("O2: after an effect, holds the result: the handler does not get it, no step starts, and it is recorded when the store is back", async () => {
     const effects: string[] = [];
     const h = startHarness({
@@ -282,6 +289,7 @@ describe("a store that fails", () => {
 });
 
 describe("the sweep", () => {
+  // promise P4.2.17
   test("goes on at start with a keyed run whose process died, and nobody has to come", async () => {
     const { h, effects } = await dying();
     h.store.kill();
@@ -292,6 +300,7 @@ describe("the sweep", () => {
     await swept.store.close();
   });
 
+  // promise P4.2.17
   test("goes on once every lease time with a run that has given out a state", async () => {
     const holds = deferred();
     const h = startHarness({
@@ -317,6 +326,7 @@ describe("the sweep", () => {
     );
   });
 
+  // promise P4.2.19
   test("does not drive a run that nobody can come back for: it becomes interrupted", async () => {
     const { h, effects } = await dying(false);
     h.store.kill();
@@ -329,6 +339,7 @@ describe("the sweep", () => {
     });
   });
 
+  // promise P4.2.18, P4.2.21
   test("gives a round 5 takeovers, then parks it for an operator; a waiting run is left alone", async () => {
     let entered = 0;
     const h = startHarness({

@@ -39,6 +39,7 @@ const readable = (token: string): string =>
 const stateOf = async (h: Harness): Promise<string> => question(await h.call("t")).requestState;
 
 describe("what a token says", () => {
+  // promise P4.1.8
   test("T1: of a once run, nothing that the author or the client wrote", async () => {
     const h = startHarness({
       tools: [
@@ -54,6 +55,7 @@ describe("what a token says", () => {
     expect(token.split(".")).toHaveLength(3);
   });
 
+  // promise P4.1.7
   test("T2: of a repeatable run with a step or read value, nothing that can be read without the key", async () => {
     for (const body of [
       (ctx: Context) => ctx.step("s", () => MARKER),
@@ -89,6 +91,7 @@ describe("what a token says", () => {
 });
 
 describe("a state that is too large", () => {
+  // promise P4.1.9
   test("is refused with STATE_TOO_LARGE that names the largest parts and advises once", async () => {
     const h = startHarness({
       tools: [
@@ -143,6 +146,7 @@ describe("who may bring a state back", () => {
     ],
   };
 
+  // promise P5.29
   test("T3: every refusal is the same error, enters no handler, and tells its cause to the log alone", async () => {
     const h = startHarness(server);
     const token = question(await h.call("t", { caller: person("ann") })).requestState;
@@ -179,6 +183,7 @@ describe("who may bring a state back", () => {
     ]);
   });
 
+  // promise P5.6
   test("arguments in another order and other _meta are the same request", async () => {
     const h = startHarness({
       tools: [
@@ -199,6 +204,7 @@ describe("who may bring a state back", () => {
     expect(text(reply)).toBe("true");
   });
 
+  // promise P4.1.4
   test("E2: a state decides its run's lane, whatever a deploy made of the tool", async () => {
     const h = startHarness({ tools: [marked("repeatable")] });
     const token = await stateOf(h);
@@ -234,6 +240,7 @@ describe("who may bring a state back", () => {
     );
   });
 
+  // promise P5.11
   test("answerWithin of a handler shortens its states, and the host is told until when", async () => {
     const h = startHarness({
       tools: [

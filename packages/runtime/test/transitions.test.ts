@@ -83,6 +83,7 @@ describe("progress", () => {
     assert.equal(write?.head.entryCount, 2);
   });
 
+  // promise P4.2.15
   test("R2: a lower or equal sequence is a re-send, whatever it carries", () => {
     run.keep(append(run.stored(), ref, progress(5), run.env()));
     for (const sequence of [0, 1, 4, 5]) {
@@ -159,6 +160,7 @@ describe("waiters", () => {
 });
 
 describe("claims", () => {
+  // promise P3.6.4
   test("K2: a contradiction is found in every status, before anything else is decided", () => {
     create({ end: waitingFor("a") });
     const claim = run.keep(claimRound(run.stored(), round(1, { answers: yes }), run.env()));
@@ -237,6 +239,7 @@ describe("claims", () => {
 });
 
 describe("first calls", () => {
+  // promise P4.3.3
   test("F1: run and key are written in one transition and expire together", () => {
     const made = claimFirst(undefined, undefined, first(), run.env());
     assert.ok(made.write?.origin && made.key);

@@ -181,6 +181,7 @@ function checkStep(before: RunHead, after: RunHead, reply: { readonly tag: strin
 describe("any sequence of transitions", () => {
   const params = { numRuns: longRun ? 20_000 : 1_000, seed };
 
+  // promise P4.2.1
   test("K1 K3 K4: keeps what was recorded, and gives out attempts one at a time", () => {
     fc.assert(
       fc.property(fc.array(move, { minLength: 10, maxLength: 60, size: "max" }), (moves) => {

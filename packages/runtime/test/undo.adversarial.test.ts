@@ -88,6 +88,7 @@ describe("an attempt that undoes", () => {
     expect(JSON.stringify(h.store.snapshot())).toBe(before);
   });
 
+  // promise P4.5.28
   test("that dies too often is parked, and a release counts its deaths anew", async () => {
     const seen: string[] = [];
     let dies: Harness | undefined;
@@ -120,6 +121,7 @@ describe("an attempt that undoes", () => {
     expect(headOf(h)).toMatchObject({ status: "undone", keyFree: true });
   });
 
+  // promise P4.5.27
   test("hands over between two undo functions when its process drains, and a sweep goes on", async () => {
     const { h, seen, release } = await undoing();
     const closing = h.runtime.close();
@@ -136,6 +138,7 @@ describe("an attempt that undoes", () => {
     expect(headOf(swept)?.status).toBe("undone");
   });
 
+  // promise P4.5.34
   test("is not tried again once the remote may have forgotten its key, until somebody releases the run", async () => {
     const seen: string[] = [];
     const h = startHarness({
@@ -173,6 +176,7 @@ describe("a deploy while something is to be undone", () => {
       return "booked";
     });
 
+  // promise P4.5.30
   test.each([
     [
       "renames the step",
@@ -206,6 +210,7 @@ describe("a deploy while something is to be undone", () => {
     },
   );
 
+  // promise P4.5.30
   test("waits for a step in doubt that the handler comes to late, and undoes it", async () => {
     const seen: unknown[] = [];
     const late = deferred();
@@ -237,6 +242,7 @@ describe("a deploy while something is to be undone", () => {
 });
 
 describe("a handler that is replayed to be undone", () => {
+  // promise P4.5.25
   test("starts nothing: no step, no read, no question, no answer, and what it returns does not count", async () => {
     const seen: string[] = [];
     let isReplayed = false;
@@ -280,6 +286,7 @@ describe("a handler that is replayed to be undone", () => {
 });
 
 describe("a store that fails while something is undone", () => {
+  // promise P4.5.26
   test("holds the record of an undo that was made; the next undo waits for it", async () => {
     const seen: string[] = [];
     const h = startHarness({

@@ -40,6 +40,7 @@ function noted(seen: string[]) {
 }
 
 describe("a handler that fails", () => {
+  // promise P4.5.17, P4.5.35
   test("has its recorded steps undone with their results, the newest first, and its caller is told the failure and what is undone", async () => {
     const seen: string[] = [];
     const step = noted(seen);
@@ -62,6 +63,7 @@ describe("a handler that fails", () => {
     expect(headOf(h)).toMatchObject({ status: "undone", keyFree: true, undo: { why: "failed" } });
   });
 
+  // promise P4.5.19
   test("frees its key: the next call with it starts anew, and its steps have other keys", async () => {
     const keys: string[] = [];
     let fails = true;
@@ -78,6 +80,7 @@ describe("a handler that fails", () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  // promise P4.5.19
   test("keeps its key, and the failure, when a step that can't be undone stands", async () => {
     let runs = 0;
     const h = serving(async (ctx) => {
@@ -93,6 +96,7 @@ describe("a handler that fails", () => {
     expect(runs).toBe(before);
   });
 
+  // promise P4.5.22
   test("has a step that nobody knows about undone with undefined, and one that was not done left alone", async () => {
     const undone: unknown[] = [];
     const undo = (name: string) => (result: unknown) => undone.push([name, result]);
@@ -112,6 +116,7 @@ describe("a handler that fails", () => {
     expect(headOf(h)).toMatchObject({ status: "undone", keyFree: true });
   });
 
+  // promise P4.5.21
   test("is as it always was without an undo function, or with nothing to undo", async () => {
     let undone = 0;
     const h = serving(async (ctx) => {
@@ -128,6 +133,7 @@ describe("a handler that fails", () => {
     expect(undone).toBe(0);
   });
 
+  // promise P4.5.20
   test("undoes nothing when it returns, whatever the result says", async () => {
     const seen: string[] = [];
     const step = noted(seen);
@@ -142,6 +148,7 @@ describe("a handler that fails", () => {
 });
 
 describe("an undo function", () => {
+  // promise P4.5.23
   test("gets an idempotency key of its own, the same on every try, a signal, and is tried as its step is", async () => {
     const tries: StepContext[] = [];
     const stepKeys: string[] = [];
@@ -166,6 +173,7 @@ describe("an undo function", () => {
     expect(tries[0]?.signal).toBeInstanceOf(AbortSignal);
   });
 
+  // promise P4.5.17
   test("is tried again whatever its step does when it is uncertain, and no look-up of the step speaks for it", async () => {
     for (const onUncertain of ["fail", () => "found"] as const) {
       let tries = 0;
@@ -188,6 +196,7 @@ describe("an undo function", () => {
     }
   });
 
+  // promise P4.5.33
   test("that fails for good parks the run under UNDO_FAILED; after a release it is tried again, and only what is left", async () => {
     const seen: string[] = [];
     let isAway = true;

@@ -49,6 +49,7 @@ function noted(seen: string[]) {
 }
 
 describe("a cancelled run", () => {
+  // promise P4.5.18, P4.5.35
   test("that waits for an answer is undone at once, and whoever asks gets RUN_CANCELLED with what is undone", async () => {
     const seen: string[] = [];
     const step = noted(seen);
@@ -105,6 +106,7 @@ describe("a cancelled run", () => {
     expect(headOf(h)).toMatchObject({ status: "undone", keyFree: true });
   });
 
+  // promise P4.5.31
   test("of a live attempt elsewhere is undone when that attempt's lease is over, not while it may be in a step", async () => {
     const seen: string[] = [];
     const release = deferred();
@@ -134,6 +136,7 @@ describe("a cancelled run", () => {
     expect(seen).toEqual(["do flight", "flight done", "undo flight"]);
   });
 
+  // promise P4.5.21
   test("ends as it always did when it has nothing to undo", async () => {
     const h = serving(async (ctx) => {
       await ctx.confirm("Flight?");
@@ -163,6 +166,7 @@ describe("a deadline", () => {
     return "booked";
   };
 
+  // promise P4.5.18, P4.5.32
   test("that passes unanswered has the run undone by the sweep, and a late answer is told", async () => {
     const seen: string[] = [];
     const h = serving(asking(seen), { sweep: true });
@@ -177,6 +181,7 @@ describe("a deadline", () => {
     expect(headOf(h)).toMatchObject({ status: "undone", undo: { why: "expired" }, keyFree: true });
   });
 
+  // promise P4.5.32
   test("holds where no sweep runs: whoever comes then undoes it, and the next call with the key starts anew", async () => {
     const seen: string[] = [];
     const h = serving(asking(seen));
@@ -205,6 +210,7 @@ describe("a deadline", () => {
 });
 
 describe("those who come while a run is undone", () => {
+  // promise P4.5.7, P4.5.27
   test("wait and get what everybody gets, and leaving stops nothing", async () => {
     const undoing = deferred();
     let undos = 0;

@@ -88,6 +88,7 @@ async function killedAt(target: number, end: "fails" | "cancelled" | "expires") 
 }
 
 describe.each(["fails", "cancelled", "expires"] as const)("a run that %s", (end) => {
+  // promise P4.5.17
   test("is undone once for each thing it did, wherever its process is killed, and its key is free", async () => {
     let target = 1;
     for (; ; target += 1) {

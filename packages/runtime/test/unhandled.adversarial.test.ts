@@ -17,6 +17,7 @@ function run(what: string): {
 }
 
 describe("rejections that nobody handles", () => {
+  // promise P3.4.3
   test("3.4: branches of a handler that are not awaited when it is suspended do not end the process", () => {
     expect(run("branches")).toEqual({ status: 0, out: "input_required\nalive\n", err: "" });
   });

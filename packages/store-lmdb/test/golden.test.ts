@@ -27,6 +27,7 @@ describe.each(files)("what %s holds", (file) => {
     setTimer: () => () => undefined,
   };
 
+  // promise P3.9.7
   test("goes on today: the question is answered and every entry is there", async () => {
     const directory = freshDirectory();
     await restore(directory, read(file));

@@ -112,6 +112,7 @@ describe("several processes on one directory", { timeout: 120_000 }, () => {
     assert.deepEqual(names.slice(0, acknowledged.length), acknowledged);
   });
 
+  // promise P4.5.9
   test("an attempt hears within a second that another process has cancelled its run", async () => {
     const directory = freshDirectory();
     const owner = await openStore({ directory, leaseMs: LONG_LEASE_MS });

@@ -189,6 +189,7 @@ describe("In Redis the ring", () => {
 });
 
 describe("When Redis loses everything", () => {
+  // promise P5.18
   test("the members publish again what they hold, and no dialogue ends but those of a revoked key", async () => {
     const [one, other] = [await join(), await join()];
     const gone = one.seal();

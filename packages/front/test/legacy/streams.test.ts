@@ -152,6 +152,7 @@ describe("a call's stream", () => {
     },
   );
 
+  // promise P4.5.8
   test("is kept alive by comments, and a client that goes away ends nothing", async () => {
     const { server, entered, release, events } = watchedServer();
     const all = await cluster(server, { heartbeatMs: 1_000 });

@@ -24,6 +24,7 @@ const result = "decline, kind, 1970-01-01T00:00:00.000Z, 4990";
 const allEnded = { refund_once: result, refund_repeatable: result, legacy: result };
 
 describe.each(files)("dialogues of %s", (file) => {
+  // promise P3.9.7
   test("end today in every era as they would have then, and no step happens again", async () => {
     const { clients, directory } = read(file);
     const restored = freshDirectory();

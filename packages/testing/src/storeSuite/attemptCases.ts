@@ -29,6 +29,7 @@ import {
 /** Creation, progress and round ends. */
 export const attemptCases: readonly StoreCase[] = [
   {
+    // promise P4.2.22
     title: "a created run is what was given, and another process sees it",
     run: async (harness) => {
       const store = await harness.open();
@@ -80,6 +81,7 @@ export const attemptCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.15
     title: "a transition that is sent again changes nothing and gets the first reply",
     run: async (harness) => {
       const store = await harness.open();
@@ -97,6 +99,7 @@ export const attemptCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.2
     title: "a stale epoch or a wrong token records nothing",
     run: async (harness) => {
       const store = await harness.open();

@@ -34,6 +34,7 @@ const unwanted = (runId: string, principal?: string): CancelRun => ({
 /** Cancelled runs. */
 export const cancelCases: readonly StoreCase[] = [
   {
+    // promise P4.5.12
     title: "a cancelled attempt records nothing more, and is told so by whatever it sends",
     run: async (harness) => {
       const owner = await harness.open();
@@ -111,6 +112,7 @@ export const cancelCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.5.11
     title: "queued, interrupted, mismatched, abandoned and parked runs end at once",
     run: async (harness) => {
       const store = await harness.open();
@@ -135,6 +137,7 @@ export const cancelCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.5.10
     title: "what was recorded first stands, and a second cancel changes nothing",
     run: async (harness) => {
       const store = await harness.open();

@@ -26,6 +26,7 @@ import {
 /** Claims of first calls. */
 export const keyCases: readonly StoreCase[] = [
   {
+    // promise P4.3.3
     title: "of equal first calls at once one executes and the others join its run",
     run: async (harness) => {
       const stores = [await harness.open(), await harness.open()] as const;
@@ -175,6 +176,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.3.13
     title: "a question behind a started step does not give way",
     run: async (harness) => {
       const store = await harness.open();
@@ -199,6 +201,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.23
     title: "run and key expire together: what removes one removes the other",
     run: async (harness) => {
       const store = await harness.open();
@@ -216,6 +219,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.23
     title: "each renewal keeps the key as long as its run",
     run: async (harness) => {
       const store = await harness.open();

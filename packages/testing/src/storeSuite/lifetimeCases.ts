@@ -28,6 +28,7 @@ import {
 /** Expiry, limits, closing. */
 export const lifetimeCases: readonly StoreCase[] = [
   {
+    // promise P4.2.23
     title: "an open question is kept until its state has expired and the retention has passed",
     run: async (harness) => {
       const store = await harness.open();
@@ -44,6 +45,7 @@ export const lifetimeCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P3.9.5, P4.2.24
     title: "what needs attention is kept for thirty days",
     run: async (harness) => {
       const store = await harness.open();

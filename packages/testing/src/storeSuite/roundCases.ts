@@ -64,6 +64,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.3
     title: "a finished round is never executed again: its retry gets the recorded response",
     run: async (harness) => {
       const store = await harness.open();
@@ -134,6 +135,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P3.6.3
     title: "answers to questions that were not pending in the retry's own state do not count",
     run: async (harness) => {
       const store = await harness.open();
@@ -170,6 +172,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.13
     title: "a state that names a later round than the record is of a run that was lost",
     run: async (harness) => {
       const store = await harness.open();
@@ -182,6 +185,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P5.9
     title: "an expired state opens its round only when the round was claimed in time",
     run: async (harness) => {
       const store = await harness.open();
@@ -217,6 +221,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P3.6.2
     title: "the answers of an attempt that ends are settled when taken and dropped when not",
     run: async (harness) => {
       const store = await harness.open();
@@ -250,6 +255,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P3.9.5
     title: "a mismatch that no instance went on with for the grace is parked, and keeps its record",
     run: async (harness) => {
       const store = await harness.open();
@@ -267,6 +273,7 @@ export const roundCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P3.9.3
     title: "an instance that went on with a mismatched run gives the next mismatch its whole grace",
     run: async (harness) => {
       const store = await harness.open();

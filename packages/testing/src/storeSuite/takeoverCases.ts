@@ -66,6 +66,7 @@ export const takeoverCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.22
     title: "a dead process's round is taken over with its entries and the answers that stand",
     run: async (harness) => {
       const owner = await harness.open();
@@ -130,6 +131,7 @@ export const takeoverCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.20
     title: "a run that its process released is found at once, and going on with it is no take-over",
     run: async (harness) => {
       const store = await harness.open();
@@ -179,6 +181,7 @@ export const takeoverCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.19
     title: "a sweep drives a dead run that has a key or gave out a state, and interrupts any other",
     run: async (harness) => {
       const store = await harness.open();

@@ -61,6 +61,7 @@ async function undoing(store: RunStore, harness: StoreHarness, runId: string): P
 /** Undone and released runs. */
 export const undoCases: readonly StoreCase[] = [
   {
+    // promise P4.5.29
     title:
       "what is to be undone is known from steps that are recorded or in doubt, until they are undone or were not done",
     run: async (harness) => {
@@ -95,6 +96,7 @@ export const undoCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.5.24
     title:
       "a failed run with something to undo is given to the next claim, which no disconnect stops, and ends undone",
     run: async (harness) => {
@@ -113,6 +115,7 @@ export const undoCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.2.24
     title:
       "a run that is being undone is kept for 30 days, and found by a sweep even if nobody can come again",
     run: async (harness) => {
@@ -127,6 +130,7 @@ export const undoCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.5.28
     title: "an attempt that undoes and died is taken over; nothing is in doubt by its death",
     run: async (harness) => {
       const store = await harness.open();
@@ -275,6 +279,7 @@ export const undoCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P3.9.6
     title:
       "a parked run is released: the next claim gets it, its deaths are forgotten, and an earlier attempt records nothing",
     run: async (harness) => {

@@ -25,6 +25,7 @@ const LONG_MS = 3_600_000;
 /** Waiters, stops and watches. */
 export const waiterCases: readonly StoreCase[] = [
   {
+    // promise P4.5.5
     title: "the last waiter's leaving stops the attempt for good, an earlier one's does not",
     run: async (harness) => {
       const store = await harness.open();
@@ -68,6 +69,7 @@ export const waiterCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.5.7
     title: "a disconnect never stops an attempt that a sweep drives",
     run: async (harness) => {
       const store = await harness.open();
