@@ -36,9 +36,7 @@ const runs = (...args: readonly string[]): Promise<Ended> =>
   runReprise(["runs", ...args, "--data", path.join(folder, ".reprise")]);
 
 describe("reprise runs", () => {
-  test("finds, shows without values and ends a waiting run; its caller is told", {
-    timeout: 120_000,
-  }, async () => {
+  test("finds, shows without values and ends a waiting run; its caller is told", async () => {
     const dev = startReprise(["dev", "shop.ts", "--port", "0"], folder);
     onTestFinished(async () => void (await dev.stop()));
     const [url = ""] = await dev.line(/http:\/\/\S+\/mcp/);
@@ -78,9 +76,7 @@ describe("reprise runs", () => {
     expect(again.result?.content?.[0]?.text).toBe("By hand.");
   });
 
-  test("says what is wrong with where it should look, and how it is used", {
-    timeout: 60_000,
-  }, async () => {
+  test("says what is wrong with where it should look, and how it is used", async () => {
     const nowhere = await runReprise(["runs", "list", "--data", path.join(folder, "none")]);
     expect(nowhere.code).toBe(2);
     expect(nowhere.stderr).toContain("CONFIG_INVALID: --data: there is no store in");

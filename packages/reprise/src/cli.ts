@@ -10,7 +10,7 @@ import { isRepriseError } from "@reprise/errors";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { KeysAction, KeysFlags } from "./keysCommand.ts";
 import { requireNode } from "./nodeVersion.ts";
-import { addRuns } from "./operatorCommands.ts";
+import { addOperatorCommands } from "./operatorCommands.ts";
 
 function portNumber(text: string): number {
   const port = Number(text);
@@ -121,7 +121,7 @@ function command(): Command {
       process.exitCode = await runResume(file, terminal(flags));
     });
   addKeys(program);
-  addRuns(program, {
+  addOperatorCommands(program, {
     print: (text) => void process.stdout.write(`${text}\n`),
     complain: (text) => void process.stderr.write(`${text}\n`),
     exitWith: (code) => {

@@ -21,6 +21,22 @@ export function readSettings(
   return parseSettings({ env, ...file, readSecretFile: (path) => readFileSync(path, "utf8") });
 }
 
+/** Where commands for operators look when nothing says where: as redis-cli does. */
+const USUAL_REDIS = "redis://127.0.0.1:6379";
+
+/**
+ * The settings that a command for operators goes by. `redis` stands for whatever they say of how Redis is reached.
+ * @throws RepriseError CONFIG_INVALID that names everything that is wrong
+ */
+export function readOperatorSettings(
+  { config, redis }: { readonly config?: string; readonly redis?: string },
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Settings {
+  const isAlone = (config ?? (env["REPRISE_CONFIG"] || undefined)) === undefined;
+  const url = redis ?? (env["REPRISE_REDIS_URL"] || (isAlone ? USUAL_REDIS : undefined));
+  return readSettings(config, url === undefined ? env : { ...env, REPRISE_REDIS_URL: url });
+}
+
 /** What `reprise dev` takes from the environment: whose tokens it accepts, where spans go. @throws RepriseError CONFIG_INVALID */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = process.env,

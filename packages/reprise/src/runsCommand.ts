@@ -7,17 +7,9 @@
 import { userInfo } from "node:os";
 import { RepriseError } from "@reprise/errors";
 import type { HistoryQuery, OperatorOutcome, RunRecord } from "@reprise/runtime";
+import { operatorExitCodes } from "./operatorExitCodes.ts";
 import { openPlace, type PlaceFlags, type RunsPlace } from "./runsPlace.ts";
 import { runsTable, runText } from "./runsText.ts";
-
-/** Exit codes of the commands for operators; scripts know them. */
-const operatorExitCodes = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  notFound: 3,
-  notApplicable: 4,
-} as const;
 
 /** What every command on runs is told. */
 export interface RunsFlags extends PlaceFlags {

@@ -15,7 +15,7 @@ import {
 } from "@reprise/runtime";
 import { openLmdbStore } from "@reprise/store-lmdb";
 import { connectRedis, openRedisStore } from "@reprise/store-redis";
-import { readSettings } from "./config.ts";
+import { readOperatorSettings } from "./config.ts";
 import { redisOptions } from "./shared.ts";
 
 /** How a command is told where. */
@@ -65,7 +65,7 @@ async function openDirectory(data: string, { namespace, server }: PlaceFlags): P
 }
 
 async function openRedisPlace(flags: PlaceFlags): Promise<RunsPlace> {
-  const settings = readSettings(flags.config);
+  const settings = readOperatorSettings(flags);
   const redis = flags.redis === undefined ? redisOptions(settings) : { url: flags.redis };
   const namespace = flags.namespace ?? settings.namespace;
   const connection = await connectRedis(redis);

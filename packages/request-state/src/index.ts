@@ -11,6 +11,8 @@ export type {
   StateRefusalCause,
   StateSealer,
 } from "./contract.ts";
+export type { SealVerdict, StateInspection } from "./inspectState.ts";
+export { inspectState } from "./inspectState.ts";
 export type { IssuerKeys, IssuerKeysOptions, TokenClock, VerificationKey } from "./issuerKeys.ts";
 export { createIssuerKeys, KeysUnavailable } from "./issuerKeys.ts";
 export type { KeyLife, KeyStanding } from "./keyLife.ts";
@@ -33,6 +35,7 @@ export type {
   RingEntry,
   RingReading,
 } from "./keyRingPort.ts";
+export { readKeyRing } from "./keyRingReader.ts";
 export { ephemeralKeys, keysFromSecrets } from "./keySources.ts";
 export type { KeySource, OpeningKey, SealingKey } from "./keys.ts";
 export { deriveKey } from "./keys.ts";

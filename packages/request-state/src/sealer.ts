@@ -145,7 +145,11 @@ function openWith(
   };
 }
 
-function authenticText(key: OpeningKey, envelope: JwsEnvelope | JweEnvelope): Buffer | undefined {
+/** The text that the key has sealed; undefined when it has not sealed this. */
+export function authenticText(
+  key: OpeningKey,
+  envelope: JwsEnvelope | JweEnvelope,
+): Buffer | undefined {
   if (envelope.form === "jws") {
     return isSignature(key.signing, envelope.signed, envelope.mac) ? envelope.body : undefined;
   }

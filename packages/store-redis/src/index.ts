@@ -5,7 +5,7 @@ export type { RedisClient, RedisConnection } from "./connection.ts";
 export { connectRedis } from "./connection.ts";
 export type { RedisAddress, RedisConnectionOptions } from "./connectionOptions.ts";
 export type { KeyRingAddress, KeyRingOpenOptions, RedisKeyRing } from "./keyRing.ts";
-export { openKeyRing, openKeyRingAdmin } from "./keyRing.ts";
+export { openKeyRing, openKeyRingAdmin, openKeyRingReading } from "./keyRing.ts";
 export { createRedisKeyRingStore } from "./keyRingStore.ts";
 export type { RedisStoreOptions } from "./options.ts";
 export type { RedisStore } from "./redisStore.ts";

@@ -12,6 +12,8 @@ import {
   type KeyRingAdmin,
   type KeyRingLogger,
   type KeyRingStore,
+  type KeySource,
+  readKeyRing,
   type Secrets,
 } from "@reprise/request-state";
 import { type Clock, type Duration, durationMs, systemClock } from "@reprise/runtime";
@@ -71,6 +73,18 @@ export async function openKeyRing(options: KeyRingOpenOptions): Promise<RedisKey
 /** The operator's view of the ring: needs no secret, makes no key, holds nothing that has to be closed. */
 export function openKeyRingAdmin(address: KeyRingAddress): KeyRingAdmin {
   return createKeyRingAdmin(storeAt(address));
+}
+
+/**
+ * The keys that lie in the ring now, for a command that opens a token and ends.
+ * @param keyEncryptionKey as the instances have it
+ * @throws RepriseError REQUEST_STATE_UNAVAILABLE, CONFIG_INVALID
+ */
+export async function openKeyRingReading(
+  address: KeyRingAddress,
+  keyEncryptionKey?: Secrets,
+): Promise<Pick<KeySource, "find">> {
+  return await readKeyRing(storeAt(address), keyEncryptionKey);
 }
 
 function storeAt({ connection, namespace = "reprise" }: KeyRingAddress): KeyRingStore {
