@@ -58,6 +58,7 @@ function crew(repeatable = false): Crew {
 }
 
 describe("a worker that dies", () => {
+  // promise P4.2.22
   test("costs a recorded run one take-over: another goes on within a lease, for the same caller", async () => {
     const { front, workers, dispatcher, effects, ...rest } = crew();
     const reply = front.call("keyed");

@@ -130,3 +130,49 @@ test("a mismatch of a repeatable run is answered by its code, as often as it com
   expect(h.traffic.calls).toEqual([]);
   expect(text(await h.call("t", retry))).toBe("true");
 });
+
+// promise P3.2.5
+test("an answer is an entry from the moment it is taken, and one that no ask took is none", async () => {
+  const h = startHarness({
+    tools: one(async (ctx) => {
+      const both = await Promise.all([
+        ctx.confirm("One?", { key: "one" }),
+        ctx.confirm("Other?", { key: "other" }),
+      ]);
+      return `${both} ${await ctx.confirm("Last?", { key: "last" })}`;
+    }),
+  });
+  const names = (): readonly string[] =>
+    h.store
+      .snapshot()
+      .runs.flatMap(({ entries }) =>
+        entries.map(({ kind, ...e }) => `${kind} ${"key" in e ? e.key : ""}`),
+      );
+  const { requestState } = question(await h.call("t"));
+  expect(names()).toEqual([]);
+  const inputResponses = { one: yes, other: {}, last: yes };
+  await h.call("t", { requestState, inputResponses });
+  expect(names()).toEqual(["answer_taken one"]);
+});
+
+// promise P4.5.29
+test.each(["retry", "fail"] as const)(
+  "a step with an undo function is marked in its record before it is entered, under every policy (%s)",
+  async (onUncertain) => {
+    const marked: unknown[] = [];
+    const h = startHarness({
+      tools: one((ctx) =>
+        ctx.step(
+          "book",
+          () => {
+            const [run] = h.store.snapshot().runs;
+            marked.push(Object.keys(run?.head.marks ?? {}), run?.head.undoable);
+          },
+          { onUncertain, undo: () => undefined },
+        ),
+      ),
+    });
+    await h.call("t");
+    expect(marked).toEqual([["book"], ["book"]]);
+  },
+);

@@ -259,6 +259,7 @@ describe("an undo function", () => {
     expect(headOf(h)?.status).toBe("undone");
   });
 
+  // promise P4.1.11
   test("of a handler without a record of what it did is the author's mistake", async () => {
     const body = async (ctx: Context): Promise<string> =>
       ctx.step("s", () => "done", { undo: () => undefined });

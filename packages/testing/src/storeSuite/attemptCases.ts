@@ -29,7 +29,6 @@ import {
 /** Creation, progress and round ends. */
 export const attemptCases: readonly StoreCase[] = [
   {
-    // promise P4.2.22
     title: "a created run is what was given, and another process sees it",
     run: async (harness) => {
       const store = await harness.open();
