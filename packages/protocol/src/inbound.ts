@@ -5,7 +5,8 @@
  * from the method: an `initialize` with a modern envelope is a modern request for a method that does not exist.
  *
  * Order of the refusals, first match wins:
- * 1. no envelope claim: INVALID_META if the header names a modern revision, else the message is legacy;
+ * 1. no envelope claim: INVALID_META if the header names a modern revision, UNSUPPORTED_VERSION if it names one that nobody
+ *    knows and there is no session, else the message is legacy;
  * 2. version of the envelope unlike the header, or no header: HEADER_MISMATCH;
  * 3. a version that is not served: UNSUPPORTED_VERSION, before the rest of an envelope that may be another's;
  * 4. the envelope incomplete: INVALID_META;
@@ -50,7 +51,7 @@ export function admit(message: Message, headers: Headers): Inbound {
   const meta = params?.["_meta"];
   const claim = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
 
-  if (claim === undefined) return admitWithoutClaim(message, header);
+  if (claim === undefined) return admitWithoutClaim(message, header, headers);
   if (typeof claim !== "string") {
     throw new RepriseError(
       "INVALID_META",
@@ -115,8 +116,17 @@ export function unsupportedVersion(requested: string): RepriseError {
   );
 }
 
-function admitWithoutClaim(message: Message, header: string | undefined): Inbound {
-  if (header === undefined || isLegacyVersion(header))
+/** Whether a session's client names a version that nobody knows: its era refuses that in its own words, without -32022. */
+function isOfUnknownSession(header: string, headers: Headers): boolean {
+  return headers["mcp-session-id"] !== undefined && !supportedVersions.includes(header);
+}
+
+function admitWithoutClaim(
+  message: Message,
+  header: string | undefined,
+  headers: Headers,
+): Inbound {
+  if (header === undefined || isLegacyVersion(header) || isOfUnknownSession(header, headers))
     return { kind: "legacy", message, version: header };
   if (message.kind === "notification") {
     if (!supportedVersions.includes(header)) throw unsupportedVersion(header);

@@ -64,7 +64,7 @@ export class LegacyLane {
     const work = isInitialize(body)
       ? this.#initialize(body, request)
       : this.#messages(body, request);
-    work.catch((error: unknown) => this.#refuse(error, request.reply, requestIdOf(body)));
+    work.catch((error: unknown) => this.#refuse(error, request.reply, refusedId(body)));
   }
 
   /** A GET: the session's stream, or the rest of a call's. */
@@ -129,7 +129,7 @@ export class LegacyLane {
     try {
       read = readLegacyBody(body, revision);
     } catch (error) {
-      return this.#refuse(error, request.reply, requestIdOf(body));
+      return this.#refuse(error, request.reply, refusedId(body));
     }
     const { ports } = this.#parts;
     if (read.kind === "responses") {
@@ -234,6 +234,12 @@ export class LegacyLane {
       .header("content-type", jsonType)
       .send(body);
   }
+}
+
+/** Of a request. What refuses an answer has no id (MCP 2025-11-25, transports): it would be that of a request of ours. */
+function refusedId(body: JsonValue): ReturnType<typeof requestIdOf> {
+  const isRequest = isJsonObject(body) && Object.hasOwn(body, "method");
+  return isRequest ? requestIdOf(body) : undefined;
 }
 
 function isInitialize(body: JsonValue): boolean {

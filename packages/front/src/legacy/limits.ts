@@ -1,5 +1,5 @@
 /**
- * How much of the lane one caller may hold: open streams and open questions, counted on this front.
+ * How much of the lane one caller may hold: calls' streams, sessions' streams and open questions, counted on this front.
  *
  * Who takes gives back. A caller that holds nothing is not remembered.
  */
@@ -8,6 +8,8 @@ import type { LegacyConfig } from "./options.ts";
 
 interface Held {
   streams: number;
+  /** GET streams of sessions: counted apart, so that they leave a caller its calls. */
+  listeners: number;
   asks: number;
 }
 
@@ -17,17 +19,29 @@ export class CallerLimits {
   readonly #held = new Map<string, Held>();
 
   constructor(config: Pick<LegacyConfig, "maxStreamsPerCaller" | "maxOpenAsksPerCaller">) {
-    this.#most = { streams: config.maxStreamsPerCaller, asks: config.maxOpenAsksPerCaller };
+    const { maxStreamsPerCaller, maxOpenAsksPerCaller } = config;
+    this.#most = {
+      streams: maxStreamsPerCaller,
+      listeners: maxStreamsPerCaller,
+      asks: maxOpenAsksPerCaller,
+    };
   }
 
-  /** Counts a stream. False: the caller has as many as it may. */
+  /** Counts a call's stream. False: the caller has as many as it may. */
   takeStream(principal: string): boolean {
-    if ((this.#held.get(principal)?.streams ?? 0) >= this.#most.streams) return false;
-    this.#add(principal, "streams", 1);
-    return true;
+    return this.#take(principal, "streams");
   }
 
-  /** The refusal of a stream that `takeStream` did not give. */
+  /** Counts a session's stream. False: the caller has as many as it may. */
+  takeListener(principal: string): boolean {
+    return this.#take(principal, "listeners");
+  }
+
+  giveListener(principal: string): void {
+    this.#add(principal, "listeners", -1);
+  }
+
+  /** The refusal of a stream that was not given. */
   refusal(): RepriseError {
     return new RepriseError(
       "BUSY",
@@ -60,11 +74,17 @@ export class CallerLimits {
     this.#add(principal, "asks", by);
   }
 
+  #take(principal: string, what: keyof Held): boolean {
+    if ((this.#held.get(principal)?.[what] ?? 0) >= this.#most[what]) return false;
+    this.#add(principal, what, 1);
+    return true;
+  }
+
   #add(principal: string, what: keyof Held, by: number): void {
     if (by === 0) return;
-    const held = this.#held.get(principal) ?? { streams: 0, asks: 0 };
+    const held = this.#held.get(principal) ?? { streams: 0, listeners: 0, asks: 0 };
     held[what] += by;
-    if (held.streams <= 0 && held.asks <= 0) this.#held.delete(principal);
+    if (held.streams <= 0 && held.listeners <= 0 && held.asks <= 0) this.#held.delete(principal);
     else this.#held.set(principal, held);
   }
 }

@@ -21,7 +21,7 @@ export interface LegacyOptions {
   readonly sessionLifetime?: Duration;
   /** After how long without a sign of life a front counts as dead and its calls may be taken over. Default 10000. */
   readonly leaseMs?: number;
-  /** Streams that one caller may have open on this front; more get BUSY. Default 10000. */
+  /** Streams of calls that one caller may have open on this front, and as many of sessions; more get BUSY. Default 10000. */
   readonly maxStreamsPerCaller?: number;
   /** Questions that one caller may have open on this front; more get TOO_MANY_WAITING_RUNS. Default 10000. */
   readonly maxOpenAsksPerCaller?: number;

@@ -3,7 +3,7 @@
  *
  * Both are answered in hooks, before a body is read: a DELETE may come with any.
  */
-import { type Headers, headerOf, isLegacyVersion } from "@reprise/protocol";
+import { type Headers, headerOf, isLegacyVersion, supportedVersions } from "@reprise/protocol";
 import { anonymous, type Caller } from "@reprise/runtime";
 import type {
   FastifyInstance,
@@ -48,9 +48,14 @@ export function serveLegacyRoutes(app: FastifyInstance, routes: LegacyRoutes): v
   app.addHook("preClose", () => lane.close());
 }
 
-/** Whether a request without a message is of the handshake era: it names one of its revisions, or a session and none. */
+/**
+ * Whether a request without a message is of the handshake era: it names one of its revisions, or a session and none that is
+ * served without. A version that nobody knows is for the lane to refuse with 400 (MCP 2025-11-25, transports, "Protocol
+ * Version Header").
+ */
 function isOfSession(headers: Headers): boolean {
   const version = headerOf(headers, "mcp-protocol-version");
-  if (version === undefined) return headers["mcp-session-id"] !== undefined;
-  return isLegacyVersion(version);
+  if (version !== undefined && isLegacyVersion(version)) return true;
+  const isServed = version !== undefined && supportedVersions.includes(version);
+  return !isServed && headers["mcp-session-id"] !== undefined;
 }

@@ -6,11 +6,15 @@
  * silent: a client whose stream were closed would open it again, and two would take turns for ever. When the speaker is
  * gone, the next one that has something to say takes its place.
  *
+ * Changes are told a moment after the first, each once: by then the other fronts have heard of it too, and a client that lists
+ * again anywhere gets the new list. Told at once, it could get the old one, and would hear of it no more.
+ *
  * A stream that is over, or never came about, is named as the speaker no more: what the store refuses then is tried again until
  * it is done or the session is over. Else a front that lives would keep all others silent.
  */
 import { isRepriseError } from "@reprise/errors";
 import { listChangedNotification, resourceUpdatedNotification } from "@reprise/protocol";
+import { gatherMs } from "../listen/subscriptions.ts";
 import type { Ticked } from "../wheel.ts";
 import type { CallPorts } from "./callPorts.ts";
 import type { EventStream } from "./eventStream.ts";
@@ -31,6 +35,8 @@ export class SessionStreams {
   readonly #records: SessionRecords;
   readonly #ports: CallPorts;
   readonly #streams = new Set<SessionStream>();
+  #gathered = new Map<string, ServerChange>();
+  #cancelTelling: (() => void) | undefined;
 
   constructor(records: SessionRecords, ports: CallPorts) {
     this.#records = records;
@@ -41,15 +47,21 @@ export class SessionStreams {
     return this.#streams.size;
   }
 
-  /** Opens one; it speaks from now on. Rejects when the store can't be reached. */
+  /**
+   * Opens one; it speaks from now on. Rejects when the store can't be reached.
+   * @throws RepriseError BUSY when the caller has as many as it may
+   */
   async open(session: LegacySession, name: string, open: () => EventStream): Promise<void> {
-    const { presence, me, wheel } = this.#ports;
-    await presence.ensure();
+    const { presence, me, wheel, limits } = this.#ports;
+    const { principal } = session;
+    if (!limits.takeListener(principal)) throw limits.refusal();
     let member: SessionStream;
     try {
+      await presence.ensure();
       await this.#records.change(session, speaking(name, me));
       member = new SessionStream(session, name, open(), this.#ports);
     } catch (error) {
+      limits.giveListener(principal);
       // A write that failed may have been made.
       if (!isRepriseError(error, "SESSION_UNKNOWN")) this.#free(session, name);
       throw error;
@@ -57,6 +69,7 @@ export class SessionStreams {
     this.#streams.add(member);
     wheel.add(member);
     member.stream.onClose = () => {
+      limits.giveListener(principal);
       this.#streams.delete(member);
       wheel.delete(member);
       this.#free(session, name);
@@ -67,10 +80,19 @@ export class SessionStreams {
     new Freeing(() => this.#records.change(session, silent(name)), session, this.#ports).begin();
   }
 
-  /** Tells all sessions of this front what changed, each over its one speaker. */
+  /** Tells all sessions of this front what changed, each over its one speaker, `gatherMs` later. */
   tell(change: ServerChange): void {
+    if (this.#streams.size === 0) return;
+    this.#gathered.set(JSON.stringify(change), change);
+    this.#cancelTelling ??= this.#ports.clock.after(gatherMs, () => this.#tellGathered());
+  }
+
+  #tellGathered(): void {
+    const changes = [...this.#gathered.values()];
+    this.#cancelTelling = undefined;
+    this.#gathered = new Map();
     for (const member of this.#streams) {
-      this.#say(member, change).catch((error: unknown) => {
+      this.#say(member, changes).catch((error: unknown) => {
         // The session has ended: its notice was lost.
         member.stream.end();
         this.#ports.failed(error);
@@ -78,19 +100,20 @@ export class SessionStreams {
     }
   }
 
-  /** Ends the streams of a session, or all. */
+  /** Ends the streams of a session, or all: then nothing is told any more. */
   end(sessionId?: string): void {
+    if (sessionId === undefined) this.#cancelTelling?.();
     for (const member of this.#streams) {
       if (sessionId === undefined || member.session.id === sessionId) member.stream.end();
     }
   }
 
-  async #say(member: SessionStream, change: ServerChange): Promise<void> {
+  async #say(member: SessionStream, changes: readonly ServerChange[]): Promise<void> {
     const { session } = member;
     const record = await this.#records.read(session);
-    const message = messageOf(change, record);
-    if (message === undefined || !(await this.#speaks(member, record))) return;
-    member.stream.write(undefined, message);
+    const messages = changes.flatMap((change) => messageOf(change, record) ?? []);
+    if (messages.length === 0 || !(await this.#speaks(member, record))) return;
+    for (const message of messages) member.stream.write(undefined, message);
   }
 
   async #speaks(member: SessionStream, { speaker }: SessionRecord): Promise<boolean> {

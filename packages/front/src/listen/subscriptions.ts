@@ -37,8 +37,11 @@ import { SwitchedList } from "./switchedList.ts";
 
 const method = "subscriptions/listen";
 
-/** Longer than notices take between instances, and a fraction of the second within which a change is to be heard. */
-const gatherMs = 100;
+/**
+ * After how long changes are told, in both eras: longer than notices take between instances, and a fraction of the second
+ * within which a change is to be heard.
+ */
+export const gatherMs = 100;
 
 /** A reader that misses so many comments in a row is not there. */
 const missedBeats = 4;

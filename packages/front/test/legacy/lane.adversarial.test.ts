@@ -27,6 +27,25 @@ describe("limits", () => {
     expect(next.stream).toBeDefined();
   });
 
+  test("so does one with as many streams of sessions, whose calls go on, and gets one again when one is over", async () => {
+    const [a] = (await cluster(watchedServer().server, { legacy: { maxStreamsPerCaller: 2 } }))
+      .instances;
+    const [session, other] = [await initialize(a.url), await initialize(a.url)];
+    const first = streamOf(await session.listen(a.url));
+    await other.listen(a.url);
+    const refused = await session.listen(a.url);
+    expect(refused.status).toBe(503);
+    expect(refused.json.error).toMatchObject({ data: { code: "BUSY", retryAfterMs: 1000 } });
+    const call = streamOf(await session.request(a.url, "tools/call", folder));
+    expect((await call.message()).method).toBe("elicitation/create");
+    const isOver = a.nextResponseOver();
+    await other.end(a.url);
+    await isOver;
+    expect((await session.listen(a.url)).stream).toBeDefined();
+    expect((await session.listen(a.url)).status).toBe(503);
+    await first.leave();
+  });
+
   test("so does one with too many open questions", async () => {
     const [a] = (await cluster(watchedServer().server, { legacy: { maxOpenAsksPerCaller: 1 } }))
       .instances;
@@ -121,6 +140,26 @@ describe("answers", () => {
   ])("%j is a bad request", async (body) => {
     const [a] = (await cluster(watchedServer().server)).instances;
     expect((await (await initialize(a.url)).send(a.url, body)).status).toBe(400);
+  });
+
+  test("that are none are refused without the id of the question, which stays open", async () => {
+    const { server } = watchedServer();
+    const [a, b] = (await cluster(server)).instances;
+    const session = await initialize(a.url);
+    const stream = streamOf(await session.request(a.url, "tools/call", folder));
+    const { id } = await stream.message();
+    const error = { code: "none", message: "" };
+    for (const answer of [{ result: null }, { error }, { result: {}, error }]) {
+      const refused = await session.send(b.url, { jsonrpc: "2.0", id, ...answer });
+      expect(refused.status).toBe(400);
+      // MCP 2025-11-25, transports: an error response that has no id.
+      expect(refused.json).toEqual({
+        jsonrpc: "2.0",
+        error: expect.objectContaining({ code: -32600 }),
+      });
+    }
+    await session.answer(b.url, id, yes);
+    expect(await stream.rest()).toMatchObject([{ result: { content: [{ text: "Deleted." }] } }]);
   });
 
   test("state and answers of the modern revision in a legacy request are not looked at", async () => {

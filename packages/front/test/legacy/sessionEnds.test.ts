@@ -1,6 +1,7 @@
 /** What ends with a session, and with the token of whoever listens. */
 import { defineServer, tool } from "@reprise/runtime";
 import { describe, expect, test, vi } from "vitest";
+import { heardAt } from "../support/listener.ts";
 import { type Cluster, cluster } from "./support/instances.ts";
 import {
   askIdOf,
@@ -129,7 +130,7 @@ describe("the end of a token", () => {
     const [a] = all.instances;
     const stream = streamOf(await session.listen(a.url, undefined, as(60)));
     await pass(all, 59);
-    await a.runtime.tools.disable("greet");
+    await heardAt(all, a, () => a.runtime.tools.disable("greet"));
     expect((await stream.message()).method).toBe("notifications/tools/list_changed");
     await pass(all, 2);
     expect(await stream.rest()).toEqual([]);

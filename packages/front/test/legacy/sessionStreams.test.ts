@@ -1,14 +1,15 @@
 /** GET streams of sessions: what the server says outside of calls, over one of them, from whatever front it was said on. */
 import { describe, expect, test } from "vitest";
-import { cluster, type Instance } from "./support/instances.ts";
+import { heardAt } from "../support/listener.ts";
+import { type Cluster, cluster, type Instance } from "./support/instances.ts";
 import { initialize, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
 
-/** Switches a tool on an instance, so that the list of tools is another one. */
-async function switchTool(instance: Instance): Promise<void> {
-  const { tools, catalog } = instance.runtime;
-  if (catalog.findTool("greet") === undefined) await tools.enable("greet");
-  else await tools.disable("greet");
+/** Switches a tool on the first instance, so that the list of tools is another one, and lets `at` tell its clients. */
+async function switchTool(all: Cluster, at: Instance): Promise<void> {
+  const { tools, catalog } = all.instances[0].runtime;
+  const isOff = catalog.findTool("greet") === undefined;
+  await heardAt(all, at, () => (isOff ? tools.enable("greet") : tools.disable("greet")));
 }
 
 describe("a session's GET stream", () => {
@@ -20,11 +21,11 @@ describe("a session's GET stream", () => {
     await session.request(a.url, "resources/subscribe", { uri: "test://item/7" });
     await session.request(b.url, "resources/unsubscribe", { uri: "test://item/7" });
     const stream = streamOf(await session.listen(b.url));
-    await a.runtime.resourceUpdated("test://item/7");
-    await b.runtime.resourceUpdated("test://other");
-    await a.runtime.resourceUpdated("test://one");
-    await switchTool(a);
-    await a.runtime.prompts.disable("hello");
+    await heardAt(all, b, () => a.runtime.resourceUpdated("test://item/7"));
+    await heardAt(all, b, () => b.runtime.resourceUpdated("test://other"));
+    await heardAt(all, b, () => a.runtime.resourceUpdated("test://one"));
+    await switchTool(all, b);
+    await heardAt(all, b, () => a.runtime.prompts.disable("hello"));
     const got = [await stream.message(), await stream.message(), await stream.message()];
     expect(got).toContainEqual({ jsonrpc: "2.0", method: "notifications/prompts/list_changed" });
     expect(got).toContainEqual({
@@ -37,13 +38,55 @@ describe("a session's GET stream", () => {
     expect(await stream.rest()).toEqual([]);
   });
 
+  test("tells of another list only when every front has it, and of many changes in a moment once", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a, b] = all.instances;
+    const session = await initialize(a.url);
+    await session.request(a.url, "resources/subscribe", { uri: "test://one" });
+    const stream = streamOf(await session.listen(a.url));
+    const { get } = b.shared;
+    let read = (): void => undefined;
+    // The other front hears of it, and its look at the store takes a while.
+    const isRead = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    b.shared.get = async (key) => {
+      if (key.kind === "flag") await isRead;
+      return get(key);
+    };
+    const isHeardThere = new Promise<void>((resolve) => {
+      b.runtime.onChange(() => resolve());
+    });
+    await a.runtime.tools.disable("greet");
+    for (let time = 0; time < 3; time++) await a.runtime.resourceUpdated("test://one");
+    all.clock.advance(50);
+    const first = stream.message();
+    let isTold = false;
+    void first.then(() => {
+      isTold = true;
+    });
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(isTold).toBe(false);
+    read();
+    await isHeardThere;
+    all.clock.advance(200);
+    const told = new Set([await first, await stream.message()].map(({ method }) => method));
+    expect(told).toEqual(
+      new Set(["notifications/resources/updated", "notifications/tools/list_changed"]),
+    );
+    const listed = await session.request(b.url, "tools/list");
+    expect(JSON.stringify(listed.json.result)).not.toContain('"greet"');
+    await session.end(a.url);
+    expect(await stream.rest()).toEqual([]);
+  });
+
   test("of two, on two fronts, the newest speaks and the other is silent", async () => {
     const all = await cluster(watchedServer().server);
     const [a, b] = all.instances;
     const session = await initialize(a.url);
     const older = streamOf(await session.listen(a.url));
     const newer = streamOf(await session.listen(b.url));
-    await switchTool(a);
+    await switchTool(all, b);
     expect((await newer.message()).method).toBe("notifications/tools/list_changed");
     await session.end(b.url);
     expect([await older.rest(), await newer.rest()]).toEqual([[], []]);
@@ -59,7 +102,7 @@ describe("a session's GET stream", () => {
     const heard = older.message();
     await expect
       .poll(async () => {
-        await switchTool(a);
+        await switchTool(all, a);
         return Promise.race([heard, new Promise((resolve) => setImmediate(resolve, undefined))]);
       })
       .toMatchObject({ method: "notifications/tools/list_changed" });
@@ -76,7 +119,7 @@ describe("a session's GET stream", () => {
       all.clock.advance(1_000);
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
-    await switchTool(a);
+    await switchTool(all, a);
     expect((await older.message()).method).toBe("notifications/tools/list_changed");
   });
 
@@ -111,7 +154,7 @@ describe("a session's GET stream", () => {
     const heard = older.message();
     await expect
       .poll(async () => {
-        await switchTool(a);
+        await switchTool(all, a);
         return Promise.race([heard, new Promise((resolve) => setImmediate(resolve, undefined))]);
       })
       .toMatchObject({ method: "notifications/tools/list_changed" });
@@ -138,7 +181,7 @@ describe("a session's GET stream", () => {
       all.clock.advance(1_000);
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
-    await switchTool(a);
+    await switchTool(all, a);
     expect((await older.message()).method).toBe("notifications/tools/list_changed");
   });
 
@@ -159,7 +202,7 @@ describe("a session's GET stream", () => {
     const heard = older.message();
     await expect
       .poll(async () => {
-        await switchTool(a);
+        await switchTool(all, a);
         return Promise.race([heard, new Promise((resolve) => setImmediate(resolve, undefined))]);
       })
       .toMatchObject({ method: "notifications/tools/list_changed" });

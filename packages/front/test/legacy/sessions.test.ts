@@ -104,6 +104,23 @@ describe("a session", () => {
     expect((await post(a.url, ping, { ...wrong, "mcp-protocol-version": "1.0" })).status).toBe(400);
   });
 
+  test.each(["2099-01-01", "1.0"])(
+    "under the unknown version %s is refused in the words of its era, whatever the method",
+    async (version) => {
+      const [a] = (await cluster(watchedServer().server)).instances;
+      const { id } = await initialize(a.url);
+      const headers = { "mcp-session-id": id, "mcp-protocol-version": version };
+      const posted = await post(a.url, { jsonrpc: "2.0", id: 1, method: "ping" }, headers);
+      const supported = ["2025-11-25", "2025-06-18", "2025-03-26"];
+      const error = { code: -32602, data: { supported, requested: version } };
+      expect(posted).toMatchObject({ status: 400, json: { id: 1, error } });
+      for (const method of ["GET", "DELETE"]) {
+        const response = await fetch(a.url, { method, headers });
+        expect([response.status, await response.json()]).toMatchObject([400, { error }]);
+      }
+    },
+  );
+
   test("of one person is unknown to every other", async () => {
     const authenticate = ({ headers }: { headers: Record<string, unknown> }) => {
       const person = String(headers["authorization"]);

@@ -105,5 +105,5 @@ function capabilityText(error: RepriseError): string {
     const parts = isJsonObject(modes) ? Object.keys(modes) : [];
     return parts.length === 0 ? [name] : parts.map((part) => `${name}.${part}`);
   });
-  return `${error.message} Missing: ${names.join(", ")}.`;
+  return `${error.message.replace(/\.$/, "")}. Missing: ${names.join(", ")}.`;
 }
