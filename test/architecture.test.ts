@@ -101,7 +101,9 @@ describe("the dependency table", () => {
       const declared = Object.keys({ ...dependencies, ...devDependencies });
       return importsOf(file).flatMap((specifier) => {
         const name = packageOf(specifier);
-        return name === undefined || declared.includes(name) ? [] : [`${file} imports ${specifier}`];
+        return name === undefined || declared.includes(name)
+          ? []
+          : [`${file} imports ${specifier}`];
       });
     });
     expect(findings).toEqual([]);
