@@ -3,6 +3,7 @@
  *
  * Titles say "at once" for what ends within a few deadlines of 250 ms; without the deadline each of these would take hours.
  */
+import type { JsonObject } from "@reprise/journal";
 import {
   type Logger,
   resourceTemplate,
@@ -160,7 +161,7 @@ describe("references that multiply", () => {
       properties: { root: { $ref: "#/$defs/n" } },
     });
     expect(warnings).toEqual([expect.stringContaining("refers to itself")]);
-    let root: object = { a: 1 };
+    let root: JsonObject = { a: 1 };
     for (let depth = 0; depth < 60; depth++) root = { a: root };
     expect(await atOnce(() => check({ root }))).toMatchObject(refused);
     expect(await check({ root: { a: "end" } })).toMatchObject({ ok: true });

@@ -45,7 +45,7 @@ async function readKey(client: Client, key: string): Promise<Held> {
     case "hash":
       return { hash: await client.hgetall(key) };
     case "zset": {
-      const flat = await client.zrange(key, 0, -1, "WITHSCORES");
+      const flat = await client.zrange(key, "0", "-1", "WITHSCORES");
       const scores: Record<string, string> = {};
       for (let at = 0; at < flat.length; at += 2) scores[flat[at] ?? ""] = flat[at + 1] ?? "";
       return { scores };
