@@ -61,9 +61,9 @@ test("a check that should be skipped and ran is a complaint, so the list can't g
     scenario,
     checks: checks.map((each) => (each.id === first ? check(first, "SUCCESS") : each)),
   }));
-  expect(
-    complaints(judge(outcomes, required, expectations)).map(({ check: id }) => id),
-  ).toEqual([first]);
+  expect(complaints(judge(outcomes, required, expectations)).map(({ check: id }) => id)).toEqual([
+    first,
+  ]);
 });
 
 test("scenarios of extensions are listed with their reason and not judged", () => {

@@ -11,7 +11,7 @@ import { createRuntime } from "@reprise/runtime";
 import { keylessStepTools } from "./effectsTable.ts";
 
 /** `serious`: runs are lost, refused or open to forgery. `warning`: will be, or may be. */
-export type Severity = "ok" | "warning" | "serious";
+type Severity = "ok" | "warning" | "serious";
 
 /** One finding. */
 export interface Finding {

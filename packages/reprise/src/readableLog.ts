@@ -36,12 +36,12 @@ function readable(line: string): string {
       ([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
     );
   const word = (levels[Number(level)] ?? "log").padEnd(5);
-  return `${at} ${word} ${String(msg ?? "")}${facts.join("")}${stackOf(err)}`;
+  return `${at} ${word} ${typeof msg === "string" ? msg : ""}${facts.join("")}${stackOf(err)}`;
 }
 
 function stackOf(err: unknown): string {
   if (typeof err !== "object" || err === null) return "";
   const { stack, message } = err as { stack?: unknown; message?: unknown };
-  const text = typeof stack === "string" ? stack : String(message ?? "");
+  const text = [stack, message].find((one) => typeof one === "string") ?? "";
   return text === "" ? "" : `\n  ${text.replaceAll("\n", "\n  ")}`;
 }

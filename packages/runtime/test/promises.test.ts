@@ -139,7 +139,7 @@ test("an answer is an entry from the moment it is taken, and one that no ask too
         ctx.confirm("One?", { key: "one" }),
         ctx.confirm("Other?", { key: "other" }),
       ]);
-      return `${both} ${await ctx.confirm("Last?", { key: "last" })}`;
+      return `${both.join()} ${await ctx.confirm("Last?", { key: "last" })}`;
     }),
   });
   const names = (): readonly string[] =>

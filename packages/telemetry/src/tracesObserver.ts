@@ -75,6 +75,10 @@ class Tracing implements RunObserver {
       case "attempt_ended":
         this.#open.delete(event.attempt);
         return ended(open, event);
+      case "replayed":
+      case "acted":
+        // Of no attempt: there is no span that they belong to.
+        return;
     }
   }
 
