@@ -111,6 +111,16 @@ export async function listen(options: ListenOptions): Promise<RunningFront> {
     );
   }
   const app = createHttpServer(options);
+  if (
+    !isLoopbackName(host) &&
+    options.authenticate !== undefined &&
+    !options.metricsToken?.length
+  ) {
+    options.logger?.warn(
+      { event: "metrics_open", setting: "metricsToken" },
+      "whoever reaches this address under an allowed Host can read /metrics without a token: set metricsToken, or keep /metrics inside",
+    );
+  }
   try {
     await app.listen({ host, port });
   } catch (error) {

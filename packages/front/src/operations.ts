@@ -2,7 +2,9 @@
  * `/healthz`, `/readyz` and `/metrics`: for those who run the process.
  *
  * The probes skip the Host check, because orchestrators probe by address; they tell nothing but a word. Reasons go
- * to the log. Metrics tell how many requests of which method ended how, and need a token where one is configured.
+ * to the log. Metrics tell names of tools, counts and durations, and need a token where one is configured.
+ *
+ * 1. However many ask at once, what they are told is looked up once: a stranger can't make a front flood its store or its log.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Runtime } from "@reprise/runtime";
@@ -21,23 +23,42 @@ export function serveOperations(
   app.get("/healthz", (_request, reply) => {
     reply.send({ status: "ok" });
   });
-  app.get("/readyz", async (request, reply) => {
-    const health = await runtime.health();
-    if (health.ok) return reply.send({ status: "ready" });
-    request.log.warn({ reason: health.reason }, "not ready");
+  const isReady = oneAtATime(async () => {
+    const { ok, reason } = await runtime.health();
+    if (!ok) app.log.warn({ reason }, "not ready");
+    return ok;
+  });
+  app.get("/readyz", async (_request, reply) => {
+    if (await isReady()) return reply.send({ status: "ready" });
     return reply.code(503).send({ status: "unavailable" });
+  });
+  const joined = oneAtATime(async () => {
+    try {
+      return (await more?.()) ?? "";
+    } catch (error) {
+      app.log.warn({ err: error }, "a part of the metrics can't be told");
+      return "";
+    }
   });
   const admits = tokenRule(tokens);
   app.get("/metrics", { onRequest: check }, async (request, reply) => {
     if (!admits(request.headers.authorization)) {
       return reply.code(401).header("www-authenticate", "Bearer").send({ status: "unauthorized" });
     }
-    const joined = await more?.().catch((error: unknown) => {
-      request.log.warn({ err: error }, "a part of the metrics can't be told");
-    });
-    const text = `${metrics.render()}${joined ?? ""}`;
+    const text = `${metrics.render()}${await joined()}`;
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(text);
   });
+}
+
+/** Who asks while an answer is being made gets that one. */
+function oneAtATime<T>(make: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= make().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
 }
 
 function tokenRule(tokens: readonly string[]): (authorization: string | undefined) => boolean {

@@ -34,7 +34,7 @@ export interface FrontOptions {
   readonly maxBodyBytes?: number;
   /**
    * Of these secrets `/metrics` wants one as bearer token: each at least 32 bytes. Default none: whoever reaches the address under an
-   * allowed Host may read counts of requests by method and outcome, and of open streams.
+   * allowed Host may read names of tools, counts and durations, and how much room the store has.
    */
   readonly metricsToken?: readonly string[];
   /**

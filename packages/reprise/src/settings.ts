@@ -175,7 +175,7 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
   maxBodyBytes: [bytes, "bytes", 4_194_304, "front", "Largest body of a request; a larger one gets 413."],
   requestTimeoutMs: [from(1), "ms", 60_000, "front", "How long a client may take to send one request, body and all; then it gets 408 and its connection is closed."],
   headersTimeoutMs: [from(1), "ms", 15_000, "front", "The same for the head of a request."],
-  metricsToken: [secrets, undefined, [], "front", "Secrets of at least 32 bytes of which `/metrics` wants one as bearer token. Without any, whoever reaches the address under an allowed Host may read counts of requests by method and outcome."],
+  metricsToken: [secrets, undefined, [], "front", "Secrets of at least 32 bytes of which `/metrics` wants one as bearer token. Without any, whoever reaches the address under an allowed Host may read it: names of tools, counts, durations, the store's room."],
   pageSize: [from(1), "entries", 200, "front", "Entries of one page of a list."],
   listTtlMs: [from(0), "ms", 300_000, "front", "How long clients may reuse lists and discovery."],
   heartbeatMs: [from(1), "ms", 15_000, "front", "Longest silence on an open stream. Keep it below the idle timeout of every proxy between."],
