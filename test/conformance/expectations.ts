@@ -59,4 +59,8 @@ export const timeLimited: ReadonlySet<string> = new Set([
 ]);
 
 /** Scenarios with an answer that begins before it ends: who is cut in the middle can't go on with the same one. */
-export const streamed: ReadonlySet<string> = new Set(["tools-call-with-progress"]);
+export const streamed: ReadonlySet<string> = new Set([
+  "tools-call-with-progress",
+  // A call of seconds that reads its first stream to the end: the suite takes a cut ("terminated") for a failure.
+  "server-sse-polling",
+]);
