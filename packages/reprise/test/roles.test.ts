@@ -258,8 +258,8 @@ describe("a worker", () => {
     const worker = await serveWorker(notary().server, settingsOf());
     onTestFinished(() => worker.close());
     const text = await (await fetch(new URL("/metrics", worker.probesUrl))).text();
-    const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    expect(samples).toEqual([
+    const samples = text.split("\n").filter((line) => /^reprise_(queue|worker)_/.test(line));
+    expect(samples.toSorted()).toEqual([
       'reprise_queue_oldest_wait_seconds{queue="default"} 0',
       'reprise_queue_waiting{queue="default"} 0',
       "reprise_worker_running 0",
