@@ -32,7 +32,7 @@ const rows = {
   INVALID_REQUEST: [-32600, 400, false, "The body is JSON but not one JSON-RPC request or notification.", "Send a single JSON-RPC 2.0 object."],
   HTTP_MALFORMED: [-32600, 400, false, "The request is not HTTP as RFC 9112 has it, or two readers could understand it differently.", "Send one Host, Content-Type and Authorization header each, and a path as the target."],
   HEADERS_TOO_LARGE: [-32600, 431, false, "The headers of the request are larger than 16 KiB.", "Send fewer or shorter headers."],
-  REQUEST_TOO_SLOW: [-32600, 408, true, "The request did not arrive within requestTimeoutMs, or its head within headersTimeoutMs.", "Send it again without pauses, or raise the limits."],
+  REQUEST_TOO_SLOW: [-32600, 408, false, "The request did not arrive within requestTimeoutMs, or its head within headersTimeoutMs.", "Send it again without pauses, or raise the limits."],
   PATH_UNKNOWN: [-32600, 404, false, "Nothing is served at the path of the request.", "Send POST to the path where MCP is served."],
   CONTENT_TYPE: [-32600, 415, false, "The Content-Type is not application/json.", "Send Content-Type: application/json."],
   NOT_ACCEPTABLE: [-32600, 406, false, "The Accept header does not allow application/json and text/event-stream.", "Send Accept: application/json, text/event-stream."],
