@@ -41,6 +41,7 @@ export default defineConfig({
             "services/*/test/**/*.test.ts",
             "test/*.test.ts",
           ],
+          exclude: [inBrowser],
           testTimeout: longRun ? 600_000 : 20_000,
           hookTimeout: 30_000,
         },
