@@ -1,5 +1,5 @@
 /**
- * The official MCP client, as a host uses it: version negotiation on auto, one handler for each kind of question.
+ * The official MCP client, as a host uses it: one handler for each kind of question.
  *
  * What the server asks is recorded in `asked`, in order; the answers come from `answer`, called once a question.
  */
@@ -39,19 +39,23 @@ export function textOf(result: { readonly content: readonly object[] }): string 
 /** Ways of asking that a client may declare. */
 export type ElicitationModes = Partial<Record<"form" | "url", Record<string, never>>>;
 
+/** How the client finds the revision: by asking the server, or only by the handshake of the older ones. */
+export type Negotiation = "auto" | "legacy";
+
 /** Connects to `url`. Declares forms, unless `elicitation` says otherwise. */
 export async function connectOfficial(
   url: string,
   answer: (ask: Asked) => Answer | Promise<Answer>,
   name = "official-client",
   elicitation: ElicitationModes = { form: {} },
+  mode: Negotiation = "auto",
 ): Promise<OfficialClient> {
   const asked: Asked[] = [];
   const client = new Client(
     { name, version: "1.0.0" },
     {
       capabilities: { elicitation: { ...elicitation }, sampling: {} },
-      versionNegotiation: { mode: "auto" },
+      versionNegotiation: { mode },
     },
   );
   const put = (method: string, params: object, message: string): Answer | Promise<Answer> => {

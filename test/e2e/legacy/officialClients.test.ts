@@ -1,6 +1,6 @@
 /**
- * The official v1 SDK client, round robin over two processes on one embedded store: no request of a session is sure to come
- * to the process that had the last one.
+ * The official clients, v1 and v2, round robin over two processes on one embedded store: no request of a session is sure to
+ * come to the process that had the last one.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,6 +13,7 @@ import { fromSource, startNode } from "../../support/childProcess.ts";
 import {
   type Answer,
   type Asked,
+  connectOfficial,
   type ElicitationModes,
   textOf,
   yes,
@@ -94,6 +95,37 @@ test("completes every tool of the shop, and both processes have their part", asy
   expect(await call(client, "summarize_orders", {})).toBe("Five orders.");
   expect(proxy.counts.every((count) => count > 5)).toBe(true);
 });
+
+test.each([
+  { mode: "auto" as const, orderId: "1004" },
+  { mode: "legacy" as const, orderId: "1005" },
+])(
+  "the v2 client on $mode completes the shop's tools over both processes",
+  async ({ mode, orderId }) => {
+    const answer = ({ method, message }: Asked): Answer => {
+      if (method === "sampling/createMessage") return { sample: "Five orders." };
+      if (message.startsWith("When")) return { accept: { departure: "2026-09-01", nights: 2 } };
+      if (message.startsWith("How")) return { accept: { travelClass: "economy", hotelStars: "3" } };
+      return { accept: { confirm: true } };
+    };
+    const { client, close } = await connectOfficial(proxy.url, answer, "v2", undefined, mode);
+    const before = [...proxy.counts];
+    const text = async (name: string, args: Record<string, unknown>) =>
+      textOf((await client.callTool({ name, arguments: args })) as { content: object[] });
+    try {
+      expect(client.getNegotiatedProtocolVersion()).toBe(
+        mode === "auto" ? "2026-07-28" : "2025-11-25",
+      );
+      expect(await text("refund_order", { orderId })).toMatch(/^Refunded /);
+      expect(await text("book_trip", { city: "Porto" })).toMatch(/^Booked 2 nights/);
+      expect(await text("summarize_orders", {})).toBe("Five orders.");
+    } finally {
+      await close();
+    }
+    expect(await read(`/refunds?orderId=${orderId}`)).toHaveLength(1);
+    expect(proxy.counts.every((count, index) => count > (before[index] ?? 0))).toBe(true);
+  },
+);
 
 test("delete_folder keeps the folder when declined, and deletes it once confirmed", async () => {
   const folder = path.join(scratch, "build");
