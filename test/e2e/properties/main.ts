@@ -36,7 +36,8 @@ export interface Done {
   readonly reply?: Reply;
 }
 
-const time = new VirtualTime();
+/** From today on: a later process of the case must not find itself before an earlier one's day, nor after its deadlines. */
+const time = new VirtualTime(Date.now());
 let instanceOf: (version: string) => Instance = () => {
   throw new Error("the case has not begun");
 };
@@ -49,7 +50,7 @@ async function begin(from: Begin): Promise<void> {
     // What waits goes by the case's time, and so must leases, or a claim whose reply was lost would outlast all patience. A
     // later process counts from less; the leases of earlier ones are over because those are gone.
     clock: {
-      wallNow: Date.now,
+      wallNow: time.now,
       monotonicNow: () => Number(process.hrtime.bigint() / 1_000n) / 1_000 + time.monotonic(),
       setTimer: time.after,
     },

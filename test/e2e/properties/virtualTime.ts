@@ -14,11 +14,17 @@ const LONGEST_MS = 60 * 60 * 1000;
 
 /** One time for all instances of a case. */
 export class VirtualTime implements Timing {
-  readonly #clock = createManualClock();
-  readonly #startedAt = this.#clock.now();
+  readonly #clock: ReturnType<typeof createManualClock>;
+  readonly #startedAt: number;
   readonly #due: number[] = [];
   #inFlight = 0;
   #events = 0;
+
+  /** @param startAt epoch milliseconds; default: that of a manual clock */
+  constructor(startAt?: number) {
+    this.#clock = createManualClock(startAt);
+    this.#startedAt = this.#clock.now();
+  }
 
   readonly now = (): number => this.#clock.now();
   /** Milliseconds since a moment before the case. */
