@@ -12,7 +12,7 @@ import { RepriseError } from "@reprise/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@reprise/journal";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
-import { deadlineMs, tooSlow, withinDeadline } from "./deadline.ts";
+import { deadlineMs, longDeadlineMs, tooSlow, withinDeadline } from "./deadline.ts";
 import { isQuick, schemaCost } from "./schemaCost.ts";
 import type { AnySchema, JsonSchema, SchemaIssue, StandardSchema } from "./schemaTypes.ts";
 
@@ -69,11 +69,12 @@ function guarded(
     risk,
     check(value) {
       if (isQuick(value, quickUpTo)) return check(value);
-      const outcome = withinDeadline(() => check(value));
+      const timeout = quickUpTo === Number.POSITIVE_INFINITY ? longDeadlineMs : deadlineMs;
+      const outcome = withinDeadline(() => check(value), timeout);
       if (outcome !== tooSlow) return outcome;
       return {
         ok: false,
-        issues: `checking this takes more than ${deadlineMs} ms; send shorter values, or fewer`,
+        issues: `checking this takes more than ${timeout} ms; send shorter values, or fewer`,
       };
     },
   };
