@@ -23,7 +23,7 @@ import {
 import { loadServer } from "./loadServer.ts";
 import { operatorExitCodes } from "./operatorExitCodes.ts";
 import type { PlaceFlags } from "./runsPlace.ts";
-import { redisOptions } from "./shared.ts";
+import { redisOptions, storeOptions } from "./shared.ts";
 
 /** What the command is told. */
 export interface DoctorFlags extends PlaceFlags {
@@ -61,9 +61,7 @@ async function redisPlace(flags: DoctorFlags): Promise<readonly Finding[]> {
   return guarded("redis", async () => {
     const connection = await connectRedis(redis);
     try {
-      const { leaseMs, recordEncryptionKey: secrets } = settings;
-      const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
-      const store = await openRedisStore({ connection, namespace, leaseMs, ...wraps });
+      const store = await openRedisStore({ connection, ...storeOptions(settings), namespace });
       try {
         const ring = async (): Promise<readonly Finding[]> =>
           settings.requestStateKey.length > 0

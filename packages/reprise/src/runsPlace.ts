@@ -16,7 +16,7 @@ import {
 import { openLmdbStore } from "@reprise/store-lmdb";
 import { connectRedis, openRedisStore } from "@reprise/store-redis";
 import { readOperatorSettings } from "./config.ts";
-import { redisOptions } from "./shared.ts";
+import { redisOptions, storeOptions } from "./shared.ts";
 
 /** How a command is told where. */
 export interface PlaceFlags {
@@ -50,13 +50,18 @@ export async function openPlace(flags: PlaceFlags): Promise<RunsPlace> {
   return flags.data === undefined ? openRedisPlace(flags) : openDirectory(flags.data, flags);
 }
 
-async function openDirectory(data: string, { namespace, server }: PlaceFlags): Promise<RunsPlace> {
+/**
+ * Where the store of a data directory lies.
+ * @throws RepriseError CONFIG_INVALID when there is none: opening would make an empty one, in which nothing is found
+ */
+export function storeDirectory(data: string): string {
   const directory = join(resolve(data), "store");
-  // Opening would make an empty store, in which nothing is found: a wrong path must not look like that.
-  if (!existsSync(directory)) {
-    throw new RepriseError("CONFIG_INVALID", `--data: there is no store in ${resolve(data)}`);
-  }
-  const store = await openLmdbStore({ directory });
+  if (existsSync(directory)) return directory;
+  throw new RepriseError("CONFIG_INVALID", `--data: there is no store in ${resolve(data)}`);
+}
+
+async function openDirectory(data: string, { namespace, server }: PlaceFlags): Promise<RunsPlace> {
+  const store = await openLmdbStore({ directory: storeDirectory(data) });
   return {
     operator: storeOperator({ store, history: store.history, namespace, server }),
     history: checkedHistory(store.history, store, Date.now),
@@ -70,9 +75,7 @@ async function openRedisPlace(flags: PlaceFlags): Promise<RunsPlace> {
   const namespace = flags.namespace ?? settings.namespace;
   const connection = await connectRedis(redis);
   try {
-    const { leaseMs, retentionMs, recordEncryptionKey: secrets } = settings;
-    const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
-    const store = await openRedisStore({ connection, namespace, leaseMs, retentionMs, ...wraps });
+    const store = await openRedisStore({ connection, ...storeOptions(settings), namespace });
     return {
       operator: storeOperator({
         store,

@@ -24,7 +24,7 @@ import { askToDrain } from "./drainNotices.ts";
 import { requireNode } from "./nodeVersion.ts";
 import { isLoopback } from "./opsEmbedded.ts";
 import { type Settings, variableOf } from "./settings.ts";
-import { redisOptions } from "./shared.ts";
+import { redisOptions, storeOptions } from "./shared.ts";
 
 /** What a dashboard is given besides its settings. */
 export interface OpsExtras {
@@ -56,7 +56,7 @@ export async function serveOps(
 ): Promise<ServedOps> {
   requireNode(process.versions.node);
   const log = logger ?? silentLogger;
-  const { namespace, leaseMs, retentionMs, opsHost: host, opsPort: port } = settings;
+  const { namespace, opsHost: host, opsPort: port } = settings;
   let origin = "";
   const links =
     settings.opsIssuer === undefined
@@ -70,16 +70,7 @@ export async function serveOps(
     for (const close of opened.reverse()) await close();
   };
   try {
-    const { recordEncryptionKey: secrets } = settings;
-    const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
-    const store = await openRedisStore({
-      connection,
-      namespace,
-      leaseMs,
-      retentionMs,
-      ...wraps,
-      logger: log,
-    });
+    const store = await openRedisStore({ connection, ...storeOptions(settings), logger: log });
     opened.push(() => store.close());
     const desk = queueDesk(server, settings, connection, log);
     if (desk !== undefined) opened.push(() => desk.close());

@@ -15,6 +15,7 @@ import {
   type RedisConnection,
   type RedisConnectionOptions,
   type RedisStore,
+  type RedisStoreOptions,
 } from "@reprise/store-redis";
 import { type Settings, variableOf } from "./settings.ts";
 import { instanceName } from "./signals.ts";
@@ -36,7 +37,7 @@ export interface Shared {
  * @throws RepriseError CONFIG_INVALID, STORE_UNAVAILABLE, STORE_UNUSABLE
  */
 export async function openShared(settings: Settings, logger: Logger): Promise<Shared> {
-  const { namespace, leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller } = settings;
+  const { maxWaitingRuns, maxBytesPerCaller } = settings;
   const connection = await connectRedis(redisOptions(settings));
   const opened: (() => Promise<void>)[] = [() => connection.close()];
   let closing: Promise<void> | undefined;
@@ -48,10 +49,13 @@ export async function openShared(settings: Settings, logger: Logger): Promise<Sh
     logger.info({ durability: connection.durability }, "connected to Redis");
     const ring = await openRing(settings, connection, logger, opened);
     const keys = ring ?? keysFromSecrets(settings.requestStateKey);
-    const limits = { leaseMs, retentionMs, maxWaitingRuns, maxBytesPerCaller };
-    const { recordEncryptionKey: secrets } = settings;
-    const wraps = secrets.length === 0 ? {} : { recordEncryptionKey: secrets };
-    const store = await openRedisStore({ connection, namespace, ...limits, ...wraps, logger });
+    const limits = { maxWaitingRuns, maxBytesPerCaller };
+    const store = await openRedisStore({
+      connection,
+      ...storeOptions(settings),
+      ...limits,
+      logger,
+    });
     return {
       connection,
       store,
@@ -66,6 +70,17 @@ export async function openShared(settings: Settings, logger: Logger): Promise<Sh
     await close();
     throw error;
   }
+}
+
+/** What every process that reads or writes the runs of a deployment tells the store alike. */
+export function storeOptions({
+  namespace,
+  leaseMs,
+  retentionMs,
+  recordEncryptionKey,
+}: Settings): Omit<RedisStoreOptions, "connection"> {
+  const wraps = recordEncryptionKey.length === 0 ? {} : { recordEncryptionKey };
+  return { namespace, leaseMs, retentionMs, ...wraps };
 }
 
 /** The ring of keys that instances share where none are configured. */

@@ -4,9 +4,6 @@
  * The command line calls it. Keys come from `requestStateKey`, from a data directory or from the ring in Redis, which is read and not
  * joined. What author, client or person wrote (the journal of a repeatable run) is shown only with `reveal`.
  */
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { RepriseError } from "@reprise/errors";
 import {
   inspectState,
   type KeySource,
@@ -17,7 +14,7 @@ import { openLmdbStore } from "@reprise/store-lmdb";
 import { connectRedis, openKeyRingReading } from "@reprise/store-redis";
 import { readOperatorSettings } from "./config.ts";
 import { operatorExitCodes } from "./operatorExitCodes.ts";
-import type { PlaceFlags } from "./runsPlace.ts";
+import { type PlaceFlags, storeDirectory } from "./runsPlace.ts";
 import { redisOptions } from "./shared.ts";
 
 /** What the command is told. */
@@ -64,11 +61,7 @@ async function keysOf(flags: StateFlags): Promise<Finder> {
 }
 
 async function directoryKeys(data: string): Promise<Finder> {
-  const directory = join(resolve(data), "store");
-  if (!existsSync(directory)) {
-    throw new RepriseError("CONFIG_INVALID", `--data: there is no store in ${resolve(data)}`);
-  }
-  const store = await openLmdbStore({ directory });
+  const store = await openLmdbStore({ directory: storeDirectory(data) });
   try {
     return keysFromSecrets(await store.stateKey());
   } finally {
