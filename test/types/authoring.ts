@@ -81,8 +81,8 @@ tool({
 });
 
 export async function misuse(ctx: Context): Promise<void> {
-  // @ts-expect-error a confirm needs its question
+  // @ts-expect-error because a confirm needs its question: one without words must not compile
   await ctx.confirm();
-  // @ts-expect-error a policy is one of three
+  // @ts-expect-error because a policy is one of three: a misspelt one must not compile
   await ctx.step("x", () => 1, { onUncertain: "ignore" });
 }

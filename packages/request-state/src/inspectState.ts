@@ -27,7 +27,7 @@ export type StateInspection =
       readonly claims: Claims | "format" | "payload" | "encrypted";
     };
 
-/** Largest token that is looked at: any that a deployment may have allowed. */
+/** Largest token that is looked at: far above what deployments allow. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Takes a token apart. Refuses nothing and never throws for what the token is. */

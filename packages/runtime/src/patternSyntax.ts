@@ -22,7 +22,7 @@ export type PatternNode =
   | { readonly kind: "start" | "end" };
 
 const last = 0x10ffff;
-const any: readonly Range[] = [[0, last]];
+const everything: readonly Range[] = [[0, last]];
 const digit: readonly Range[] = [[48, 57]];
 const word: readonly Range[] = [
   [48, 57],
@@ -40,7 +40,7 @@ const space: readonly Range[] = [
 ];
 const shorthand: Readonly<Record<string, readonly Range[]>> = {
   ...{ d: digit, w: word, s: space },
-  ...{ D: others(digit), W: others(word), S: any },
+  ...{ D: others(digit), W: others(word), S: everything },
 };
 const control: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, "0": 0 };
 
@@ -152,7 +152,7 @@ class Reader {
       case "$":
         return { kind: "end" };
       case ".":
-        return { kind: "set", ranges: any };
+        return { kind: "set", ranges: everything };
       case "(":
         return this.#group();
       case "[":
@@ -187,7 +187,7 @@ class Reader {
       if (from.length === 1 && this.#peek() === "-" && this.#text[this.#at + 1] !== "]") {
         this.#at += 1;
         const to = this.#member();
-        ranges.push(...(to.length === 1 ? [[low, to[0]?.[1] ?? low] as const] : any));
+        ranges.push(...(to.length === 1 ? [[low, to[0]?.[1] ?? low] as const] : everything));
       } else {
         ranges.push(...from);
       }
@@ -215,7 +215,7 @@ class Reader {
     }
     if (character === "p" || character === "P") {
       while (this.#take() !== "}");
-      return any;
+      return everything;
     }
     if (/[\dkc]/.test(character)) throw new Unknown();
     return one(character.codePointAt(0) ?? 0);
