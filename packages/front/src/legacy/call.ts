@@ -23,7 +23,7 @@ import {
 } from "@reprise/protocol";
 import type { LogLevel } from "@reprise/runtime";
 import type { Ticked } from "../wheel.ts";
-import { CallLog, logLifeMs, type Mark } from "./callLog.ts";
+import { CallLog, type LoggedCall, logLifeMs, type Mark } from "./callLog.ts";
 import type { CallPorts, CallResponse } from "./callPorts.ts";
 import { type CallRecord, isSameReader, newCallRecord, type Reader, readBy } from "./callRecord.ts";
 import { type CallWork, isKeyed } from "./callRequest.ts";
@@ -31,20 +31,13 @@ import type { EventSink } from "./eventStream.ts";
 import { unanswered, withdrawals } from "./openAsks.ts";
 import { RecordHold } from "./recordHold.ts";
 import { type RoundHost, Rounds } from "./rounds.ts";
+import { SessionRecords } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
 
 /** Notices may be lost: after this long the record is looked at without one. */
 const lookMs = 15_000;
 
 const sessionOver = "its session was ended";
-
-/** What whoever takes a call over has read from its log. */
-export interface LoggedCall {
-  /** The questions that are in it, with their events' numbers. */
-  readonly sent: ReadonlyMap<string, number>;
-  /** The last progress that was sent. */
-  readonly progress: number | undefined;
-}
 
 /** A call that is under way on this front. */
 export class LegacyCall implements Ticked, RoundHost {
@@ -177,7 +170,7 @@ export class LegacyCall implements Ticked, RoundHost {
   /** Lets the call go without a word (C4). */
   drop(): void {
     this.#phase = "over";
-    this.#log.detach();
+    this.#log.close();
     this.#forget();
   }
 
@@ -188,7 +181,10 @@ export class LegacyCall implements Ticked, RoundHost {
   async sessionEnded(): Promise<void> {
     if (this.isOver) return;
     if (this.#phase === "open") await this.#recording;
-    if (this.isOver) return;
+    if (!this.isOver) await this.#endWithSession();
+  }
+
+  async #endWithSession(): Promise<void> {
     const { record } = this.hold;
     const { caller } = this.#work;
     const runId = record?.runId ?? this.#work.runId;
@@ -306,10 +302,18 @@ export class LegacyCall implements Ticked, RoundHost {
   }
 
   async #makeRecord(): Promise<boolean> {
-    const { presence, me, failed } = this.#ports;
+    const { presence, shared, me, failed } = this.#ports;
     try {
       await presence.ensure();
-      const isNew = await this.hold.create(newCallRecord(this.#work, me));
+      const [isNew, standing] = await Promise.all([
+        this.hold.create(newCallRecord(this.#work, me)),
+        // The notice of its end may have come between the session's admission and this call's registration.
+        new SessionRecords(shared).find(this.session),
+      ]);
+      if (isNew && standing === undefined) {
+        await this.#endWithSession();
+        return true;
+      }
       if (!isNew) this.#refuseRepeatedId();
       this.#log.release();
       return isNew;

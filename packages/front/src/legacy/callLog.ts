@@ -6,7 +6,7 @@
  * G1 One writer at a time, in the order of the pushes; an event goes to the client only with the number it has in the log.
  * G2 A stream that attaches gets everything after the event it names, then what comes, without a gap or a repeat.
  * G3 When the store can't be reached, events go out without an id: the open stream is then all there is.
- * G4 After the response, or the end of a cancelled call, the stream is closed.
+ * G4 After the response, the end of a cancelled call or that of the hold on it, every stream is closed.
  * G5 What waits for a slow store is bounded: above `maxWaiting` notices (progress, log messages) are dropped and never
  *    anything else; questions are bounded by the caller's limits, and there is one response.
  */
@@ -54,6 +54,14 @@ export interface Reading {
   readonly gap: Gap | undefined;
 }
 
+/** What whoever takes a call over has read from its log. */
+export interface LoggedCall {
+  /** The questions that are in it, with their events' numbers. */
+  readonly sent: ReadonlyMap<string, number>;
+  /** The last progress that was sent. */
+  readonly progress: number | undefined;
+}
+
 interface PushedEvent {
   readonly mark: Mark;
   readonly text: string;
@@ -82,6 +90,7 @@ export class CallLog {
   #steps: Step[] = [];
   #pumping: Promise<void> | undefined;
   #held = true;
+  #isClosed = false;
   #waiting = 0;
   #hasDropped = false;
 
@@ -134,6 +143,12 @@ export class CallLog {
     const sink = this.#sink;
     this.#sink = undefined;
     sink?.end();
+  }
+
+  /** Ends the stream, and any that is about to attach: its call is no longer this front's. */
+  close(): void {
+    this.#isClosed = true;
+    this.detach();
   }
 
   /** Resolves when everything that was pushed is written. */
@@ -206,6 +221,7 @@ export class CallLog {
       sink.end();
       return;
     }
+    if (this.#isClosed) return sink.end();
     this.#sink = sink;
     this.readOn?.(gap);
   }

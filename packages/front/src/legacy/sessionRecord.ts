@@ -86,8 +86,19 @@ export class SessionRecords {
 
   /** @throws RepriseError SESSION_UNKNOWN when the session has ended */
   async read(session: LegacySession): Promise<SessionRecord> {
+    const record = await this.find(session);
+    if (record === undefined) throw unknownSession();
+    return record;
+  }
+
+  /**
+   * Like `read`, but gives undefined when the session has ended. Who holds something of a session asks once more when a notice
+   * of its end would find that: the one that came before found nothing.
+   */
+  async find(session: LegacySession): Promise<SessionRecord | undefined> {
     const found = await this.#shared.get(keyOf(session));
-    return found === undefined ? unchanged : standing(found.value);
+    const record = found === undefined ? unchanged : recordOf(found.value);
+    return record.ended === true ? undefined : record;
   }
 
   /** Makes the change, whoever else writes. @throws RepriseError SESSION_UNKNOWN, and what the transition throws */
@@ -117,8 +128,12 @@ function keyOf({ id }: LegacySession): { readonly kind: string; readonly id: str
 }
 
 /** Only this file writes these records. */
+function recordOf(value: JsonValue): SessionRecord {
+  return value as unknown as SessionRecord;
+}
+
 function standing(value: JsonValue): SessionRecord {
-  const record = value as unknown as SessionRecord;
+  const record = recordOf(value);
   if (record.ended === true) throw unknownSession();
   return record;
 }

@@ -5,7 +5,7 @@
  *    front both have it then.
  * O2 The run is joined or executed again under the same id, never begun beside itself: that is the runtime's promise.
  * O3 A take-over that fails half way leaves a call that the next one takes; one that can't go on ends with the error.
- *    A tool that was switched off meanwhile goes on: its run has begun.
+ *    A tool that was switched off meanwhile goes on: its run has begun. One whose session has ended ends with it.
  * O4 What the client was sent already is not sent again: the log says what that was, as far as it is kept.
  */
 import { isRepriseError, type RepriseError } from "@reprise/errors";
@@ -15,10 +15,10 @@ import {
   legacyErrorResponse,
   readProgressToken,
 } from "@reprise/protocol";
-import type { Caller } from "@reprise/runtime";
+import type { Caller, LogLevel } from "@reprise/runtime";
 import { checkedArgs, findTarget } from "../target.ts";
-import { LegacyCall, type LoggedCall } from "./call.ts";
-import { CallLog, readEvents } from "./callLog.ts";
+import { LegacyCall } from "./call.ts";
+import { CallLog, type LoggedCall, readEvents } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
 import {
   type CallRecord,
@@ -28,6 +28,7 @@ import {
   recordExpiry,
   takenOver,
 } from "./callRecord.ts";
+import type { CallWork } from "./callRequest.ts";
 import { unanswered, withdrawals } from "./openAsks.ts";
 import { SessionRecords } from "./sessionRecord.ts";
 import type { LegacySession } from "./sessionToken.ts";
@@ -75,9 +76,12 @@ async function take(
     await shared.remove(callKey(callId), revision);
     return undefined;
   }
+  const records = new SessionRecords(shared);
+  const standing = await records.find(session);
   let call: LegacyCall;
   try {
-    call = await callOf(session, caller, callId, next, ports);
+    const work = await workOf(caller, next, standing?.logLevel, ports);
+    call = new LegacyCall(callId, session, work, ports);
   } catch (error) {
     if (!isRepriseError(error) || error.spec.retryable) throw error;
     await end(session, callId, next, revision, error, ports);
@@ -87,10 +91,30 @@ async function take(
   calls.get(callId)?.drop();
   // A former owner that was only paused lets go at once.
   ports.tell(record.owner, callId);
+  if (standing === undefined) {
+    call.hold.take(next, revision);
+    await call.sessionEnded();
+    return undefined;
+  }
   call.resume(next, revision, logged);
-  // An answer may have come since the record was read.
-  await call.look();
-  return call;
+  // An answer, or the end of the session, may have come since they were read.
+  const [hasEnded] = await Promise.all([hasSessionEnded(session, records, ports), call.look()]);
+  if (hasEnded) await call.sessionEnded();
+  return call.isOver ? undefined : call;
+}
+
+/** The call goes on here already: a store that can't say is no reason to refuse what brought it here. */
+async function hasSessionEnded(
+  session: LegacySession,
+  records: SessionRecords,
+  { failed }: CallPorts,
+): Promise<boolean> {
+  try {
+    return (await records.find(session)) === undefined;
+  } catch (error) {
+    failed(error);
+    return false;
+  }
 }
 
 /** Ends a call that can't go on here: its tool is gone, or takes other arguments now. Else it would wait for ever. */
@@ -112,22 +136,18 @@ async function end(
   await ports.shared.remove(callKey(callId), revision);
 }
 
-async function callOf(
-  session: LegacySession,
+async function workOf(
   caller: Caller,
-  callId: string,
-  record: CallRecord,
-  ports: CallPorts,
-): Promise<LegacyCall> {
-  const { requestId, method, params, runId } = record;
-  const { handler, target, rawArgs } = findTarget(method, params, ports.runtime.wholeCatalog);
-  const { logLevel } = await new SessionRecords(ports.shared).read(session);
-  const work = {
+  { requestId, method, params, runId }: CallRecord,
+  logLevel: LogLevel | undefined,
+  { runtime }: CallPorts,
+): Promise<CallWork> {
+  const { handler, target, rawArgs } = findTarget(method, params, runtime.wholeCatalog);
+  return {
     ...{ requestId, method, params, runId, handler, target, caller, logLevel },
     args: await checkedArgs(handler, rawArgs),
     progressToken: readProgressToken(params),
   };
-  return new LegacyCall(callId, session, work, ports);
 }
 
 /** What the client was sent since the call began; undefined when that includes the end. */
