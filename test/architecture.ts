@@ -56,8 +56,9 @@ export const workspaces: Readonly<Record<string, Workspace>> = {
     outside: ["fastify"],
   },
   // Built into the pages by the bundler, so that nothing of it is installed: esbuild, preact and Pico.
+  // What a browser carries through a sign-in is wrapped as everything else that others keep for us.
   "packages/ops": {
-    ours: ["@reprise/errors", "@reprise/journal", "@reprise/runtime"],
+    ours: ["@reprise/errors", "@reprise/journal", "@reprise/request-state", "@reprise/runtime"],
     outside: [
       "@bull-board/api",
       "@bull-board/ui",

@@ -24,17 +24,23 @@ function tell(next: Connection): void {
   for (const listener of listeners) listener(next);
 }
 
+function open(): void {
+  const opened = new EventSource(`${base}/api/live`);
+  stream = opened;
+  opened.addEventListener("pulse", (event: MessageEvent<string>) => {
+    const { ok, counts } = JSON.parse(event.data) as Pulse;
+    tell(ok && counts !== undefined ? "live" : "store away");
+  });
+  opened.addEventListener("error", () => {
+    tell("connecting");
+    // The browser connects again by itself, but not after an answer that is no stream: a store that is away, a proxy's 502.
+    if (opened.readyState === EventSource.CLOSED) setTimeout(open, TRY_AGAIN_MS);
+  });
+}
+
 function listen(listener: Listener): () => void {
   listeners.add(listener);
-  if (stream === undefined) {
-    stream = new EventSource(`${base}/api/live`);
-    stream.addEventListener("pulse", (event: MessageEvent<string>) => {
-      const { ok, counts } = JSON.parse(event.data) as Pulse;
-      tell(ok && counts !== undefined ? "live" : "store away");
-    });
-    // The browser connects again by itself.
-    stream.addEventListener("error", () => tell("connecting"));
-  }
+  if (stream === undefined) open();
   return () => {
     listeners.delete(listener);
   };

@@ -6,7 +6,14 @@ export { createLinkSignIn } from "./auth/linkSignIn.ts";
 export type { OidcSignInOptions } from "./auth/oidcSignIn.ts";
 export { createOidcSignIn } from "./auth/oidcSignIn.ts";
 export type { Person } from "./auth/sessions.ts";
-export type { Arrival, Beginning, Entrance, SignIn, SignInContext } from "./auth/signIn.ts";
+export type {
+  Arrival,
+  Beginning,
+  CarriedText,
+  Entrance,
+  SignIn,
+  SignInContext,
+} from "./auth/signIn.ts";
 export { opsPlugin } from "./opsPlugin.ts";
 export type { OpsServerOptions, RunningOps } from "./opsServer.ts";
 export { listenOps } from "./opsServer.ts";

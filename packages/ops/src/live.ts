@@ -3,9 +3,11 @@
  *
  * 1. The store is looked at once in `pollMs`, only while somebody listens, and never twice at a time.
  * 2. A pulse is sent when it differs from the one before; what it holds are counts and the newest change, no value.
- * 3. A viewer who reads too slowly is cut off, and so is one whose session has ended: the browser comes back by itself.
+ * 3. A viewer who reads too slowly is cut off, and so is one whose session has ended: the browser comes back by itself. Sessions are
+ *    looked at with the store; while they can't be, nothing is told but that.
  */
 import type { ServerResponse } from "node:http";
+import type { Sessions } from "./auth/sessions.ts";
 import type { OpsConfig } from "./options.ts";
 import type { Pulse } from "./wire.ts";
 
@@ -15,20 +17,28 @@ const MOST_BUFFERED = 64 * 1024;
 
 interface Viewer {
   readonly response: ServerResponse;
-  /** Looked at before each sending. */
-  readonly isSignedIn: () => boolean;
+  readonly sessionId: string;
+}
+
+/** What one look found. */
+interface Look {
+  readonly pulse: Pulse;
+  /** Which sessions stand; undefined while nobody knows. */
+  readonly isOpen: ((sessionId: string) => boolean) | undefined;
 }
 
 /** The stream of one dashboard. */
 export class LivePulse {
   readonly #config: OpsConfig;
+  readonly #sessions: Sessions;
   readonly #viewers = new Set<Viewer>();
   #stopTimer: (() => void) | undefined;
   #last: { readonly text: string; readonly at: number } | undefined;
   #sentAt = 0;
 
-  constructor(config: OpsConfig) {
+  constructor(config: OpsConfig, sessions: Sessions) {
     this.#config = config;
+    this.#sessions = sessions;
   }
 
   get viewers(): number {
@@ -39,10 +49,10 @@ export class LivePulse {
   add(
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
-    isSignedIn: () => boolean,
+    sessionId: string,
   ): boolean {
     if (this.#viewers.size >= this.#config.maxViewers) return false;
-    const viewer: Viewer = { response, isSignedIn };
+    const viewer: Viewer = { response, sessionId };
     response.writeHead(200, {
       ...headers,
       "content-type": "text/event-stream; charset=utf-8",
@@ -78,8 +88,11 @@ export class LivePulse {
     const { clock, pollMs } = this.#config;
     // Set before the look: a second viewer must not begin a second one.
     this.#stopTimer = () => undefined;
-    void this.#pulse()
-      .then((pulse) => this.#tell(pulse))
+    void this.#lookedAt()
+      .then(({ pulse, isOpen }) => {
+        if (isOpen !== undefined) this.#dismiss(({ sessionId }) => !isOpen(sessionId));
+        this.#tell(pulse);
+      })
       .finally(() => {
         if (this.#viewers.size > 0) this.#stopTimer = clock.after(pollMs, () => this.#look());
         else this.#stopTimer = undefined;
@@ -87,19 +100,21 @@ export class LivePulse {
   }
 
   /** Never rejects: a store that is away is a pulse too. */
-  async #pulse(): Promise<Pulse> {
+  async #lookedAt(): Promise<Look> {
     const { history, health, clock } = this.#config;
     try {
-      const [counts, { runs }, { ok }] = await Promise.all([
+      const [counts, { runs }, { ok }, isOpen] = await Promise.all([
         history.counts(),
         history.list({ limit: 1 }),
         health(),
+        this.#sessions.standing(),
       ]);
       const [first] = runs;
       const newest = first && { runId: first.runId, updatedAt: first.updatedAt };
-      return { at: clock.now(), ok, counts, newest };
+      return { pulse: { at: clock.now(), ok, counts, newest }, isOpen };
     } catch {
-      return { at: clock.now(), ok: false, counts: undefined, newest: undefined };
+      const pulse = { at: clock.now(), ok: false, counts: undefined, newest: undefined };
+      return { pulse, isOpen: undefined };
     }
   }
 
@@ -118,12 +133,14 @@ export class LivePulse {
 
   #send(text: string, now: number): void {
     this.#sentAt = now;
-    for (const viewer of [...this.#viewers]) {
-      const { response, isSignedIn } = viewer;
-      if (!isSignedIn() || response.writableLength > MOST_BUFFERED) {
-        response.destroy();
-        this.#remove(viewer);
-      } else response.write(text);
+    this.#dismiss(({ response }) => response.writableLength > MOST_BUFFERED);
+    for (const { response } of this.#viewers) response.write(text);
+  }
+
+  #dismiss(isDone: (viewer: Viewer) => boolean): void {
+    for (const viewer of [...this.#viewers].filter(isDone)) {
+      viewer.response.destroy();
+      this.#remove(viewer);
     }
   }
 }

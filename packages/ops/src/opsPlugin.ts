@@ -11,10 +11,12 @@ import { Actions } from "./api/actions.ts";
 import { serveActs } from "./api/actRoutes.ts";
 import { serveReads } from "./api/readRoutes.ts";
 import { loadAssets } from "./assets.ts";
+import { createCarriedText } from "./auth/carriedText.ts";
 import { Cookies } from "./auth/cookies.ts";
-import { Gate } from "./auth/gate.ts";
+import { asksForPage, Gate } from "./auth/gate.ts";
+import { Roster } from "./auth/roster.ts";
 import { Sessions } from "./auth/sessions.ts";
-import { escaped, serveSignIn } from "./auth/signInRoutes.ts";
+import { escaped, sendPlainPage, serveSignIn } from "./auth/signInRoutes.ts";
 import { mountBoard } from "./board.ts";
 import { LivePulse } from "./live.ts";
 import { type OpsConfig, type OpsOptions, resolveOptions } from "./options.ts";
@@ -41,13 +43,14 @@ export function opsPlugin(options: OpsOptions): FastifyPluginCallback {
 
 async function install(app: FastifyInstance, config: OpsConfig): Promise<void> {
   const { clock, logger, signIn, queues } = config;
-  const sessions = new Sessions(clock);
+  const roster = new Roster(config.records, clock);
+  const sessions = new Sessions(roster, clock);
   const cookies = new Cookies(BASE, signIn.secure);
   const gate = new Gate(config, sessions, cookies, BASE);
   const reads = new SharedReads(clock, READS_SHARED_MS);
   const actions = new Actions(config, () => reads.forget());
-  const live = new LivePulse(config);
-  signIn.start({ clock, logger });
+  const live = new LivePulse(config, sessions);
+  signIn.start({ clock, logger, wrapping: createCarriedText(roster) });
 
   gate.install(app);
   app.removeAllContentTypeParsers();
@@ -56,6 +59,14 @@ async function install(app: FastifyInstance, config: OpsConfig): Promise<void> {
     route.bodyLimit = BODY_LIMIT;
   });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, config));
+  // R1: made while there is room.
+  app.addHook("onReady", async () => {
+    await roster
+      .change(() => undefined)
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, "the dashboard's sessions can't be kept now");
+      });
+  });
   app.addHook("preClose", (closed) => {
     live.close();
     closed();
@@ -68,14 +79,14 @@ async function install(app: FastifyInstance, config: OpsConfig): Promise<void> {
       serveReads(api, { config, gate, reads });
       serveActs(api, { config, gate, actions });
       api.post("/signout", { config: { opsAccess: "viewer" } }, async (request, reply) => {
-        sessions.end(gate.sessionOf(request).id);
+        await sessions.end(gate.sessionOf(request).id);
         cookies.write(request, reply, "session", undefined);
         return {};
       });
       api.get("/live", (request, reply) => {
         const { id } = gate.sessionOf(request);
         const headers = reply.getHeaders() as Readonly<Record<string, string>>;
-        if (!live.add(reply.raw, headers, () => sessions.isOpen(id))) {
+        if (!live.add(reply.raw, headers, id)) {
           throw new RepriseError("BUSY", "As many pages are open as this dashboard serves.");
         }
         reply.hijack();
@@ -134,9 +145,17 @@ function refuse(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { logger }: OpsConfig,
+  { logger, server }: OpsConfig,
 ): FastifyReply {
   const { status, body } = refusalOf(error);
+  if (isRepriseError(error, "STORE_UNAVAILABLE") && asksForPage(request, BASE)) {
+    const text = "The store can't be reached, so nobody knows who has signed in. Try again soon.";
+    return sendPlainPage(reply, status, {
+      base: BASE,
+      server,
+      body: `<p role="alert">${text}</p>`,
+    });
+  }
   if (status === 500)
     logger.error({ err: error, url: request.routeOptions.url }, "the dashboard failed");
   return reply.code(status).type("application/json; charset=utf-8").send(body);

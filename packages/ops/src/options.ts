@@ -3,9 +3,11 @@
  */
 import {
   type Clock,
+  createProcessRecords,
   type HistoryStore,
   type Logger,
   type RunOperator,
+  type SharedRecords,
   type StoreHealth,
   silentLogger,
   systemClock,
@@ -21,6 +23,11 @@ export interface OpsOptions {
   readonly signIn: SignIn;
   /** Whether runs can be recorded now, and how full the store is, where it can tell: as the store's `health`. */
   readonly health: () => Promise<StoreHealth>;
+  /**
+   * Where sessions are, for all dashboards of a deployment: whoever has signed in at one has at all of them. Default: the memory of
+   * this process, with which they end.
+   */
+  readonly records?: SharedRecords;
   /** Shown at the top of each page. Default `Reprise`. */
   readonly server?: string;
   readonly queues?: QueueDesk | undefined;
@@ -44,6 +51,7 @@ export type OpsConfig = Required<
     | "operator"
     | "signIn"
     | "health"
+    | "records"
     | "server"
     | "allowedHosts"
     | "pollMs"
@@ -62,13 +70,15 @@ export function resolveOptions(options: OpsOptions): OpsConfig {
       throw new RangeError(`${name} is ${value}; give a whole number of at least 1`);
     }
   }
+  const clock = options.clock ?? systemClock;
   return {
     ...options,
+    records: options.records ?? createProcessRecords(() => clock.now()),
     server: options.server ?? "Reprise",
     allowedHosts: [...(options.allowedHosts ?? [])],
     pollMs,
     maxViewers,
-    clock: options.clock ?? systemClock,
+    clock,
     logger: options.logger ?? silentLogger,
   };
 }

@@ -42,7 +42,7 @@ describe("a stranger", () => {
 
   test("with a made-up or emptied cookie is one as well", async () => {
     const { app } = await openDashboard();
-    for (const cookie of ["reprise_ops_session_0=made-up", "reprise_ops_session_0=", "=;=;;"]) {
+    for (const cookie of ["reprise_ops_session_80=made-up", "reprise_ops_session_80=", "=;=;;"]) {
       const reply = await app.inject({ url: "/ops/api/me", headers: { cookie } });
       expect(reply.statusCode).toBe(401);
     }

@@ -115,6 +115,27 @@ test("a page whose session has ended hears no more", async () => {
   expect((await listen(url, cookie)).status).toBe(401);
 });
 
+test("a page whose person signs out hears no more, and the others hear on", async () => {
+  const dashboard = await openDashboard();
+  const url = await dashboard.listen();
+  const [leaving, staying] = [await cookieAt(url, dashboard), await cookieAt(url, dashboard)];
+  const [gone, there] = [await listen(url, leaving), await listen(url, staying)];
+  await Promise.all([gone.stream.next(), there.stream.next()]);
+  const me = (await (
+    await fetch(`${url}/ops/api/me`, { headers: { cookie: leaving } })
+  ).json()) as { csrf: string };
+  const headers = {
+    cookie: leaving,
+    "x-reprise-csrf": me.csrf,
+    "content-type": "application/json",
+  };
+  await fetch(`${url}/ops/api/signout`, { method: "POST", headers, body: "{}" });
+  await dashboard.history.record(waitingEvents("r-1", 1_800_000_000_000 - 1000));
+  dashboard.clock.advance(2000);
+  expect(await there.stream.next()).toMatchObject({ newest: { runId: "r-1" } });
+  expect(await gone.stream.next()).toBeUndefined();
+});
+
 test("more pages than there may be are turned away with a code", async () => {
   const dashboard = await openDashboard({ maxViewers: 1 });
   const url = await dashboard.listen();

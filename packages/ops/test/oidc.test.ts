@@ -2,7 +2,8 @@
  * Signing in at a real OpenID provider: who gets which role, and what a callback that is not one's own is worth.
  */
 import { createOidcSignIn, opsPlugin } from "@reprise/ops";
-import { createMemoryHistory } from "@reprise/testing";
+import { createProcessRecords, type RunOperator } from "@reprise/runtime";
+import { createManualClock, createMemoryHistory, type ManualClock } from "@reprise/testing";
 import fastify, { type FastifyInstance, type LightMyRequestResponse } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cookieOf } from "./support/dashboard.ts";
@@ -10,43 +11,56 @@ import { startProvider, type TestProvider } from "./support/provider.ts";
 
 const publicUrl = "http://127.0.0.1:9/ops";
 
-async function open(
-  rolesClaim?: string,
-): Promise<{ readonly app: FastifyInstance; readonly provider: TestProvider }> {
+/** A provider, and the dashboard; `apps` of one deployment. */
+async function open(rolesClaim?: string): Promise<{
+  readonly app: FastifyInstance;
+  readonly other: FastifyInstance;
+  readonly provider: TestProvider;
+  readonly clock: ManualClock;
+}> {
+  const clock = createManualClock(Date.now());
+  const records = createProcessRecords(clock.now);
   const provider = await startProvider(`${publicUrl}/enter`, {
     mia: ["sales", "operator"],
     val: ["viewer"],
     joe: ["sales"],
   });
-  const app = fastify();
-  const never = async (): Promise<never> => {
-    throw new Error("nothing is done here");
-  };
-  app.register(
-    opsPlugin({
-      history: createMemoryHistory(),
-      operator: {
-        show: async () => undefined,
-        findByKey: async () => undefined,
-        cancel: never,
-        retry: never,
-        finish: never,
-        release: never,
-      },
-      health: async () => ({ ok: true }),
-      signIn: createOidcSignIn({
-        issuer: provider.issuer,
-        clientId: "dashboard",
-        clientSecret: "of-the-dashboard",
-        publicUrl,
-        ...(rolesClaim === undefined ? {} : { rolesClaim }),
+  const dashboard = async (): Promise<FastifyInstance> => {
+    const app = fastify();
+    app.register(
+      opsPlugin({
+        history: createMemoryHistory(),
+        operator: nobodyActs,
+        health: async () => ({ ok: true }),
+        records,
+        clock: { now: clock.now, monotonic: clock.now, after: clock.setTimer },
+        signIn: createOidcSignIn({
+          issuer: provider.issuer,
+          clientId: "dashboard",
+          clientSecret: "of-the-dashboard",
+          publicUrl,
+          ...(rolesClaim === undefined ? {} : { rolesClaim }),
+        }),
       }),
-    }),
-  );
-  await app.ready();
-  onTestFinished(() => app.close());
-  return { app, provider };
+    );
+    await app.ready();
+    onTestFinished(() => app.close());
+    return app;
+  };
+  return { app: await dashboard(), other: await dashboard(), provider, clock };
 }
+
+const never = async (): Promise<never> => {
+  throw new Error("nothing is done here");
+};
+const nobodyActs: RunOperator = {
+  show: async () => undefined,
+  findByKey: async () => undefined,
+  cancel: never,
+  retry: never,
+  finish: never,
+  release: never,
+};
 
 interface Begun {
   readonly location: string;
@@ -100,6 +114,49 @@ describe("a person who signs in at the provider", () => {
 });
 
 describe("a callback", () => {
+  test("is taken by any dashboard of the deployment, and lets in at all of them", async () => {
+    const { app, other, provider } = await open();
+    const { location, cookie } = await begin(app);
+    const entered = await enter(other, await provider.signIn(location, "mia"), cookie);
+    expect(entered.statusCode).toBe(200);
+    const headers = { cookie: cookieOf(entered) };
+    for (const each of [app, other]) {
+      const me = await each.inject({ url: "/ops/api/me", headers });
+      expect(me.json()).toMatchObject({ role: "operator" });
+    }
+  });
+
+  test("is refused after ten minutes, with an altered cookie, and with that of another deployment", async () => {
+    const { app, provider, clock } = await open();
+    const stranger = await open();
+    const { cookie: foreign } = await begin(stranger.app);
+    const { location, cookie } = await begin(app);
+    const back = await provider.signIn(location, "mia");
+    const at = cookie.length - 30;
+    const altered = cookie.slice(0, at) + (cookie[at] === "A" ? "B" : "A") + cookie.slice(at + 1);
+    for (const each of [altered, foreign, cookie.slice(0, -4), `${cookie}.x`]) {
+      const entered = await enter(app, back, each);
+      expect(entered.statusCode).toBe(403);
+      expect(entered.body).toContain("was not begun in this browser");
+      expect(cookieOf(entered)).toBe("");
+    }
+    clock.advance(10 * 60_000);
+    expect((await enter(app, back, cookie)).statusCode).toBe(403);
+  });
+
+  test("says nothing in its cookie of what protects it", async () => {
+    const { app } = await open();
+    const { location, cookie } = await begin(app);
+    const { searchParams: asked } = new URL(location);
+    const carried = cookie.slice(cookie.indexOf("=") + 1).split(".");
+    const readable = carried.map((part) => Buffer.from(part, "base64url").toString("latin1"));
+    for (const name of ["state", "nonce"]) {
+      const word = asked.get(name) ?? "";
+      expect(word).not.toBe("");
+      expect([...carried, ...readable].join(" ")).not.toContain(word);
+    }
+  });
+
   test("of a sign-in that another browser began is refused", async () => {
     const { app, provider } = await open();
     const attacker = await begin(app);

@@ -82,6 +82,7 @@ export async function serveOps(
       signIn,
       server: server.name,
       health: () => store.health(),
+      records: store.shared,
       queues: desk,
       // With secrets in the settings nobody joins a ring.
       keys:

@@ -51,4 +51,4 @@ export type {
 } from "./signedTokens.ts";
 export { createTokenVerifier } from "./signedTokens.ts";
 export type { TextWrapping, UnwrapFault } from "./textWrapping.ts";
-export { createRecordWrapping } from "./textWrapping.ts";
+export { createRecordWrapping, createSignInWrapping } from "./textWrapping.ts";

@@ -1,8 +1,8 @@
 /**
  * Wraps texts that others keep for us, as compact JWE `dir`+A256GCM: the keys in the ring under `keyEncryptionKey`, run
- * records under `recordEncryptionKey`.
+ * records under `recordEncryptionKey`, what a browser carries through a sign-in to the dashboard.
  *
- * The ring's record format and the stores call it. It knows secrets and texts, not what is in them. One exact header a
+ * The ring's record format, the stores and the dashboard call it. It knows secrets and texts, not what is in them. One exact header a
  * secret, so that algorithm and wrapping key are chosen by us and not by whoever can write where the text is kept.
  *
  * 1. The first secret wraps, all unwrap: to change it, put the new one first and keep the old one for as long as
@@ -46,6 +46,11 @@ const records: Purpose = {
   salt: "reprise/records/1",
   typ: "reprise-record",
 };
+const signIns: Purpose = {
+  option: "signInKey",
+  salt: "reprise/ops-sign-in/1",
+  typ: "reprise-sign-in",
+};
 
 function wrappingKey(secret: Uint8Array, purpose: Purpose): WrappingKey {
   const salt = Buffer.from(purpose.salt, "latin1");
@@ -73,6 +78,14 @@ export function createKeyWrapping(secrets: Secrets): TextWrapping {
  */
 export function createRecordWrapping(secrets: Secrets): TextWrapping {
   return createWrapping(secrets, records);
+}
+
+/**
+ * The wrapping of what a browser carries through a sign-in to the dashboard.
+ * @throws TypeError or RepriseError CONFIG_INVALID as `keysFromSecrets`
+ */
+export function createSignInWrapping(secrets: Secrets): TextWrapping {
+  return createWrapping(secrets, signIns);
 }
 
 function createWrapping(secrets: Secrets, purpose: Purpose): TextWrapping {

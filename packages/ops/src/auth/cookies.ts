@@ -4,7 +4,8 @@
  * K1 Neither can be read by a script, and both are sent to the dashboard's own path only.
  * K2 The session is never sent with a request that another site began (`SameSite=Strict`). The sign-in has to be: the
  *    provider's redirect is one (`Lax`), and it is good for nothing else.
- * K3 Names carry the port: cookies know none, and two dashboards on one machine must not sign each other out.
+ * K3 Names carry the port that the browser asked for: cookies know none, and two dashboards on one machine must not sign each other
+ *    out, while two behind one balancer are one to the browser.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { SESSION_LIFE_S } from "./sessions.ts";
@@ -47,7 +48,7 @@ export class Cookies {
   }
 
   #name(request: FastifyRequest, kind: Kind): string {
-    const { localPort } = request.socket;
-    return this.#secure ? `__Secure-reprise_ops_${kind}` : `reprise_ops_${kind}_${localPort ?? 0}`;
+    const [, port = "80"] = /:(\d+)$/.exec(request.host) ?? [];
+    return this.#secure ? `__Secure-reprise_ops_${kind}` : `reprise_ops_${kind}_${port}`;
   }
 }

@@ -91,7 +91,7 @@ export class Gate {
     }
     const access = request.routeOptions.config.opsAccess;
     if (access === "open") return undefined;
-    const session = this.#sessions.find(this.#cookies.read(request, "session"));
+    const session = await this.#sessions.find(this.#cookies.read(request, "session"));
     if (session === undefined) return this.#turnAway(request, reply);
     this.#held.set(request, session);
     if (request.method === "GET" || request.method === "HEAD") return undefined;
@@ -104,9 +104,7 @@ export class Gate {
 
   /** G1 */
   #turnAway(request: FastifyRequest, reply: FastifyReply): unknown {
-    const isPage =
-      request.method === "GET" && !request.url.startsWith(`${this.#base}/api/`) && isHtml(request);
-    if (!isPage) throw new RepriseError("OPS_SIGN_IN", "Sign in first.");
+    if (!asksForPage(request, this.#base)) throw new RepriseError("OPS_SIGN_IN", "Sign in first.");
     const to = encodeURIComponent(request.url);
     return reply.redirect(`${this.#base}/signin?to=${to}`, 303);
   }
@@ -133,8 +131,10 @@ export class Gate {
   }
 }
 
-function isHtml({ headers: { accept = "" } }: FastifyRequest): boolean {
-  return accept.includes("text/html");
+/** Whether a browser shows the answer to a person. */
+export function asksForPage({ method, url, headers }: FastifyRequest, base: string): boolean {
+  const { accept = "" } = headers;
+  return method === "GET" && !url.startsWith(`${base}/api/`) && accept.includes("text/html");
 }
 
 /** Whether an origin is of this Host; a default port may be written or not. */

@@ -2,17 +2,17 @@
  * Signing in at an OpenID provider: authorization code flow with PKCE, by openid-client, whose home this package is.
  *
  * 1. The provider's metadata is discovered at the first sign-in and kept; a provider that is away is a page that says so.
- * 2. State, nonce and code verifier lie in memory under a random id that only the browser's transaction cookie holds, for
- *    ten minutes and one use: who was sent a callback address of somebody else's sign-in has no such cookie.
+ * 2. State, nonce and code verifier are encrypted in a cookie of the browser that began, for ten minutes: who was sent a callback
+ *    address of somebody else's sign-in has no such cookie, any dashboard of the deployment finishes what another one began,
+ *    and a stranger who begins without end fills nothing. The provider takes a code once, so a callback works once.
  * 3. The role is decided here and once, from a claim of the ID token. Who has no role is told so and is no session.
  * 4. No token is kept.
  */
-import { randomBytes } from "node:crypto";
 import { RepriseError } from "@reprise/errors";
 import { type Clock, type Logger, silentLogger, systemClock } from "@reprise/runtime";
 import * as oidc from "openid-client";
 import type { Role } from "../wire.ts";
-import type { Arrival, Beginning, Entrance, SignIn, SignInContext } from "./signIn.ts";
+import type { Arrival, Beginning, CarriedText, Entrance, SignIn, SignInContext } from "./signIn.ts";
 
 /** Options of `createOidcSignIn`. */
 export interface OidcSignInOptions {
@@ -32,16 +32,16 @@ export interface OidcSignInOptions {
   readonly scopes?: readonly string[];
 }
 
+/** What the browser that began carries. */
 interface Transaction {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  readonly to: string | undefined;
+  readonly to?: string | undefined;
   readonly until: number;
 }
 
 const TRANSACTION_MS = 10 * 60 * 1000;
-const MOST_TRANSACTIONS = 1000;
 const TIMEOUT_S = 10;
 
 /** Makes one. @throws RepriseError CONFIG_INVALID naming the option */
@@ -60,7 +60,7 @@ class OidcSignIn implements SignIn {
   readonly secure: boolean;
   readonly #options: OidcSignInOptions;
   readonly #redirectUri: string;
-  readonly #transactions = new Map<string, Transaction>();
+  #wrapping: CarriedText | undefined;
   #clock: Clock = systemClock;
   #log: Logger = silentLogger;
   #provider: Promise<oidc.Configuration> | undefined;
@@ -71,9 +71,10 @@ class OidcSignIn implements SignIn {
     this.#redirectUri = `${options.publicUrl.replace(/\/+$/, "")}/enter`;
   }
 
-  start({ clock, logger }: SignInContext): void {
+  start({ clock, logger, wrapping }: SignInContext): void {
     this.#clock = clock;
     this.#log = logger;
+    this.#wrapping = wrapping;
   }
 
   async begin(to: string | undefined): Promise<Beginning> {
@@ -83,13 +84,9 @@ class OidcSignIn implements SignIn {
       oidc.randomNonce(),
       oidc.randomPKCECodeVerifier(),
     ];
-    const id = randomBytes(32).toString("base64url");
-    const [oldest] = this.#transactions.keys();
-    if (this.#transactions.size >= MOST_TRANSACTIONS && oldest !== undefined) {
-      this.#transactions.delete(oldest);
-    }
     const until = this.#clock.now() + TRANSACTION_MS;
-    this.#transactions.set(id, { state, nonce, verifier, to, until });
+    const carried: Transaction = { state, nonce, verifier, to, until };
+    const transaction = await this.#started().wrap(JSON.stringify(carried));
     const { scopes = ["profile", "email"] } = this.#options;
     const location = oidc.buildAuthorizationUrl(provider, {
       redirect_uri: this.#redirectUri,
@@ -99,12 +96,13 @@ class OidcSignIn implements SignIn {
       state,
       nonce,
     });
-    return { kind: "redirect", location: location.href, transaction: id };
+    return { kind: "redirect", location: location.href, transaction };
   }
 
-  async enter({ query, transaction: id }: Arrival): Promise<Entrance> {
-    const transaction = id === undefined ? undefined : this.#transactions.get(id);
-    if (id !== undefined) this.#transactions.delete(id);
+  async enter({ query, transaction: carried }: Arrival): Promise<Entrance> {
+    const text = carried === undefined ? undefined : await this.#started().unwrap(carried);
+    // Nobody but us wrote it.
+    const transaction = text === undefined ? undefined : (JSON.parse(text) as Transaction);
     if (transaction === undefined || this.#clock.now() >= transaction.until) {
       return { ok: false, why: "This sign-in was not begun in this browser, or took too long." };
     }
@@ -137,6 +135,11 @@ class OidcSignIn implements SignIn {
       };
     }
     return { ok: true, person: { actor: actorOf(claims), role }, to };
+  }
+
+  #started(): CarriedText {
+    if (this.#wrapping === undefined) throw new Error("a way to sign in is started by the plugin");
+    return this.#wrapping;
   }
 
   #roleOf(claims: oidc.IDToken): Role | undefined {

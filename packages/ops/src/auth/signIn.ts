@@ -29,6 +29,15 @@ export type Beginning =
 export interface SignInContext {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** For what a browser carries from `begin` to `enter`, which may come to another dashboard of the deployment. */
+  readonly wrapping: CarriedText;
+}
+
+/** Texts that a browser carries unread and unaltered. Both methods reject with RepriseError STORE_UNAVAILABLE. */
+export interface CarriedText {
+  wrap(text: string): Promise<string>;
+  /** Undefined for what this deployment did not wrap, and for what was altered. */
+  unwrap(wrapped: string): Promise<string | undefined>;
 }
 
 /** A way to sign in. */

@@ -29,10 +29,7 @@ export function serveSignIn(app: FastifyInstance, parts: SignInParts): void {
   const { signIn, server, logger } = config;
   const open = { config: { opsAccess: "open" as const } };
   const page = (reply: FastifyReply, status: number, body: string, head = ""): FastifyReply =>
-    reply
-      .code(status)
-      .type("text/html; charset=utf-8")
-      .send(html(base, server, body, head));
+    sendPlainPage(reply, status, { base, server, body, head });
   const form = (to: string): string =>
     `<form method="get" action="${base}/begin"><input type="hidden" name="to" value="${escaped(to)}"><button>${escaped(signIn.button)}</button></form>`;
 
@@ -66,7 +63,8 @@ export function serveSignIn(app: FastifyInstance, parts: SignInParts): void {
     if (!entrance.ok) {
       return page(reply, 403, `<p role="alert">${escaped(entrance.why)}</p>${form(`${base}/`)}`);
     }
-    const session = sessions.begin(entrance.person);
+    const former = cookies.read(request, "session");
+    const session = await sessions.begin(entrance.person, former);
     cookies.write(request, reply, "session", session.id);
     logger.info({ actor: session.actor, role: session.role }, "signed in to the dashboard");
     const to = escaped(placeBelow(base, entrance.to));
@@ -83,8 +81,22 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function html(base: string, server: string, body: string, head: string): string {
-  return `<!doctype html>
+/** What stands on a page without a script. */
+interface PlainPage {
+  readonly base: string;
+  readonly server: string;
+  /** HTML. */
+  readonly body: string;
+  readonly head?: string;
+}
+
+/** A page for people whom nobody knows, or can know now. */
+export function sendPlainPage(
+  reply: FastifyReply,
+  status: number,
+  { base, server, body, head = "" }: PlainPage,
+): FastifyReply {
+  const text = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -97,6 +109,7 @@ ${head}</head>
 <body><main class="container signin"><article><h1>${escaped(server)}</h1>${body}</article></main></body>
 </html>
 `;
+  return reply.code(status).type("text/html; charset=utf-8").send(text);
 }
 
 /** For text and quoted attributes. */

@@ -41,7 +41,7 @@ export interface Dashboard {
   signIn(): Promise<Visitor>;
   viewer(): Promise<Visitor>;
   /** A link for a browser, below `/ops/`. */
-  linkFor(role: "viewer" | "operator"): string;
+  linkFor(role: "viewer" | "operator", actor?: string): string;
   /** Listens on a free port; its origin. */
   listen(): Promise<string>;
 }
@@ -69,8 +69,9 @@ export async function openDashboard(given: Partial<OpsOptions> = {}): Promise<Da
   );
   await app.ready();
   onTestFinished(() => app.close());
-  const linkFor = (role: "viewer" | "operator"): string => {
+  const linkFor = (role: "viewer" | "operator", actor = `a ${role}`): string => {
     both.role = role;
+    both.actor = actor;
     return links.newLink();
   };
   const enter = async (role: "viewer" | "operator"): Promise<Visitor> => {
@@ -94,6 +95,7 @@ export async function openDashboard(given: Partial<OpsOptions> = {}): Promise<Da
 /** Links that let people in with the role that a test chose. */
 class ChosenRole implements SignIn {
   role: "viewer" | "operator" = "operator";
+  actor = "an operator";
   readonly #links: LinkSignIn;
   readonly invitation: string;
   readonly button: string;
@@ -117,7 +119,7 @@ class ChosenRole implements SignIn {
   async enter(...given: Parameters<SignIn["enter"]>): ReturnType<SignIn["enter"]> {
     const entrance = await this.#links.enter(...given);
     if (!entrance.ok) return entrance;
-    return { ...entrance, person: { actor: `a ${this.role}`, role: this.role } };
+    return { ...entrance, person: { actor: this.actor, role: this.role } };
   }
 }
 
