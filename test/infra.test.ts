@@ -2,6 +2,7 @@
  * The files that containers and orchestrators are told by, judged by their own parsers and by ours: what they name
  * exists, what they set is a setting, and nobody is killed while it drains.
  */
+import { readServedConfig } from "@reprise/shop";
 import { parseSettings, settingRows } from "reprise/roles";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -88,6 +89,7 @@ const composeService = z.strictObject({
       retries: z.number(),
     })
     .optional(),
+  profiles: z.tuple([z.literal("operators")]).optional(),
   restart: z.literal("unless-stopped"),
   stop_signal: z.string().optional(),
   stop_grace_period: z.string().optional(),
@@ -103,16 +105,29 @@ describe("the compose file", () => {
     })
     .parse(document);
   const all = Object.entries(services);
+  const filledIn = (text: string): string => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
+  /** What a service is told where nobody sets a variable. */
+  const environmentOf = (name: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries(services[name]?.environment ?? {}).map(([key, value]) => [
+        key,
+        filledIn(value),
+      ]),
+    );
   const targets = dockerInstructions().map(({ stage }) => stage);
 
-  test("has two fronts behind nginx, two workers, Redis and the shop", () => {
+  test("has two fronts behind nginx, two workers, Redis, the shop, and the dashboard for whoever has a provider", () => {
     expect(Object.keys(services)).toEqual([
       "redis",
       "front-1",
       "front-2",
       "nginx",
       "worker",
+      "ops",
       "shop",
+    ]);
+    expect(all.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual([
+      "ops",
     ]);
     expect(services["worker"]?.deploy?.replicas).toBe(2);
     const upstreams = [...textOf("infra/nginx/nginx.conf").matchAll(/server (front-\d):3000/g)];
@@ -142,7 +157,7 @@ describe("the compose file", () => {
 
   test("publishes ports on loopback only: the example lets everybody call", () => {
     const ports = all.flatMap(([, { ports: own = [] }]) => own);
-    expect(ports).toHaveLength(2);
+    expect(ports).toHaveLength(3);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
@@ -154,13 +169,31 @@ describe("the compose file", () => {
   });
 
   test.each(["front-1", "front-2", "worker"])("gives %s settings that are settings", (name) => {
-    const env = services[name]?.environment ?? {};
-    const filled = Object.entries(env).map(([key, value]) => [
-      key,
-      value.replace(/^\$\{.*\}$/, ""),
+    expect(settingsOf(environmentOf(name)).redisUrl).toBe("redis://redis:6379");
+  });
+
+  test("tells the dashboard where people sign in by variables, and holds no secret of it", () => {
+    const { opsPublicUrl, opsClientId, opsIssuer, opsClientSecret } = settingsOf(
+      environmentOf("ops"),
+    );
+    expect([opsIssuer, opsClientSecret]).toEqual([undefined, undefined]);
+    expect(opsClientId).toBe("reprise");
+    const [published] = services["ops"]?.ports ?? [];
+    expect(filledIn(published ?? "")).toBe(`${new URL(opsPublicUrl ?? "").host}:3004`);
+    const { REPRISE_OPS_ISSUER: issuer, REPRISE_OPS_CLIENT_SECRET: secret } =
+      services["ops"]?.environment ?? {};
+    expect([issuer, secret]).toEqual([
+      `\${REPRISE_OPS_ISSUER:-}`,
+      `\${REPRISE_OPS_CLIENT_SECRET:-}`,
     ]);
-    const { redisUrl: url } = settingsOf(Object.fromEntries(filled) as Record<string, string>);
-    expect(url).toBe("redis://redis:6379");
+  });
+
+  test("tells the fronts' page where MCP is for a browser: where nginx is published", () => {
+    const { mcpUrl, pagePort } = readServedConfig(environmentOf("front-1"));
+    const [published] = services["nginx"]?.ports ?? [];
+    expect(`${new URL(mcpUrl ?? "").host}:3000`).toBe(filledIn(published ?? ""));
+    expect(new URL(mcpUrl ?? "").pathname).toBe("/mcp");
+    expect(textOf("infra/nginx/nginx.conf")).toContain(`server front-1:${pagePort}`);
   });
 
   test("kills nobody who drains", () => {

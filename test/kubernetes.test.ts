@@ -2,6 +2,7 @@
  * The Kubernetes manifests: what refers to something refers to what is there, probes ask what is served, and pods have
  * the time that a drain takes.
  */
+import { readServedConfig } from "@reprise/shop";
 import { parseSettings, settingRows } from "reprise/roles";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -115,6 +116,28 @@ const containerOf = (app: string): z.output<typeof container> => {
   return found.spec.template.spec.containers[0];
 };
 
+const dataOf = (configMap: string): Readonly<Record<string, string>> => {
+  const data = z.object({
+    metadata: z.object({ name: z.string() }),
+    data: z.record(z.string(), z.string()),
+  });
+  const found = ofKind("ConfigMap", data).find(({ metadata }) => metadata.name === configMap);
+  if (found === undefined) throw new Error(`there is no ${configMap}`);
+  return found.data;
+};
+
+const ingress = z.object({
+  spec: z.object({
+    tls: z.array(z.strictObject({ hosts: z.array(z.string()), secretName: z.string() })).optional(),
+    rules: z.array(
+      z.object({
+        host: z.string(),
+        http: z.object({ paths: z.array(z.object({ path: z.string() })) }),
+      }),
+    ),
+  }),
+});
+
 /** The kinds that are used, with the version that serves them. */
 const versions: Readonly<Record<string, string>> = {
   ConfigMap: "v1",
@@ -189,10 +212,7 @@ describe("the manifests", () => {
   });
 
   test("give fronts and workers settings that are settings, and Redis where it is", () => {
-    const [env = {}] = ofKind(
-      "ConfigMap",
-      z.object({ data: z.record(z.string(), z.string()) }),
-    ).map(({ data }) => data);
+    const env = dataOf("reprise-settings");
     const { redisUrl } = parseSettings({ env, readSecretFile: () => "" });
     expect(namesOf("Service")).toContain(new URL(redisUrl ?? "").hostname);
     expect(namesOf("Service")).toContain(new URL(env["SHOP_URL"] ?? "").hostname);
@@ -203,19 +223,53 @@ describe("the manifests", () => {
       ]);
     }
   });
+
+  test("tell the example's page where MCP is for a browser: a name that the ingress has and the fronts allow", () => {
+    const env = dataOf("reprise-settings");
+    const { hostname, pathname } = new URL(readServedConfig(env).mcpUrl ?? "");
+    expect(parseSettings({ env, readSecretFile: () => "" }).allowedHosts).toContain(hostname);
+    const rules = ofKind("Ingress", ingress).flatMap(({ spec }) => spec.rules);
+    const paths = rules.filter(({ host }) => host === hostname).flatMap(({ http }) => http.paths);
+    expect(paths.map(({ path }) => path)).toContain(pathname);
+  });
+
+  test("let operators sign in at a provider, under the name that the ingress has, with a secret that no file holds", () => {
+    const env = { ...dataOf("reprise-settings"), ...dataOf("reprise-ops-settings") };
+    const settings = parseSettings({ env, readSecretFile: () => "" });
+    const { opsIssuer, opsClientId, opsPublicUrl, opsClientSecret } = settings;
+    expect(opsIssuer).toMatch(/^https:/);
+    expect(opsClientId).not.toBe(undefined);
+    const { hostname, pathname } = new URL(opsPublicUrl ?? "");
+    const [found] = ofKind("Ingress", ingress).filter(({ spec }) =>
+      spec.rules.some(({ host }) => host === hostname),
+    );
+    expect(found?.spec.tls?.[0]?.hosts).toEqual([hostname]);
+    expect(found?.spec.rules[0]?.http.paths.map(({ path }) => path)).toEqual([pathname]);
+    expect(opsClientSecret).toBe(undefined);
+    expect(containerOf("reprise-ops").envFrom).toEqual([
+      { configMapRef: { name: "reprise-settings" } },
+      { configMapRef: { name: "reprise-ops-settings" } },
+      { secretRef: { name: "reprise-secrets" } },
+      { secretRef: { name: "reprise-ops-secrets" } },
+    ]);
+    expect(namesOf("Secret")).toEqual([]);
+  });
 });
 
 describe("pods", () => {
   const images = dockerInstructions();
 
-  test.each(["front", "worker", "shop"])("of the %s listen where their image does", (stage) => {
-    const exposed = images.find((each) => each.stage === stage && each.name === "EXPOSE")?.rest;
-    const { image, ports } = containerOf(`reprise-${stage}`);
-    expect(image).toBe(`reprise-${stage}`);
-    // The example's own page is the served file's, not the image's.
-    const own = ports.filter(({ name }) => name !== "page");
-    expect(own.map((each) => String(each.containerPort)).join(" ")).toBe(exposed);
-  });
+  test.each(["front", "worker", "ops", "shop"])(
+    "of the %s listen where their image does",
+    (stage) => {
+      const exposed = images.find((each) => each.stage === stage && each.name === "EXPOSE")?.rest;
+      const { image, ports } = containerOf(`reprise-${stage}`);
+      expect(image).toBe(`reprise-${stage}`);
+      // The example's own page is the served file's, not the image's.
+      const own = ports.filter(({ name }) => name !== "page");
+      expect(own.map((each) => String(each.containerPort)).join(" ")).toBe(exposed);
+    },
+  );
 
   test("are probed at ports that they have, and services lead to such", () => {
     for (const { metadata, spec } of workloads) {

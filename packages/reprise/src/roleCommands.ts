@@ -69,8 +69,9 @@ export async function runOps(command: RoleCommand, print: Print = printLine): Pr
   // Before the first line: who reads it may send a signal at once.
   const stopped = stopSignal();
   print(`${server.name} ${server.version ?? ""}`.trimEnd());
-  print(`  dashboard   ${ops.url}`);
-  if (ops.newLink !== undefined) printLink(ops.newLink());
+  // At once: who reads the address finds the link beside it.
+  const link = ops.newLink === undefined ? "" : `\n  opens once  ${ops.newLink()}`;
+  print(`  dashboard   ${ops.url}${link}`);
   await stopped;
   await ops.close();
 }

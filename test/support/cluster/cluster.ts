@@ -1,6 +1,6 @@
 /**
- * Reprise on many instances, as plain processes on loopback: Redis, fronts behind nginx without affinity, workers, and
- * the shop's outside world. The same files as the compose file: infra/redis/redis.conf, infra/nginx/proxy.conf, and
+ * Reprise on many instances, as plain processes on loopback: Redis, fronts behind nginx without affinity, workers, the
+ * operators' dashboard where it is wanted, and the shop's outside world. The same files as the compose file: infra/redis/redis.conf, infra/nginx/proxy.conf, and
  * the images' entries.
  *
  * 1. Every member keeps its address over all its lives, so any of them may be killed and started again.
@@ -35,13 +35,15 @@ export interface ClusterOptions extends MemberEvents {
   readonly port?: number;
   /** Of the payment service and mail log. Default 0: a free one. */
   readonly shopPort?: number;
+  /** Of the operators' dashboard; 0: a free one. Default: there is none. */
+  readonly opsPort?: number;
   /** Of Redis. Default 0: a free one. For whoever puts something before it ahead of the start. */
   readonly redisPort?: number;
   /** Default `pool`. */
   readonly dispatch?: "pool" | "inline";
   /** Default `everysec`, as in infra/redis/redis.conf. */
   readonly appendfsync?: "always" | "everysec";
-  /** More settings of fronts and workers, such as `REPRISE_LEASE_MS`. */
+  /** More settings of fronts, workers and the dashboard, such as `REPRISE_LEASE_MS`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Settings of one front or worker, by its name (`worker 1`): laid over all others. */
   settingsOf?(name: string): Readonly<Record<string, string>>;
@@ -55,6 +57,15 @@ export interface ClusterOptions extends MemberEvents {
 interface FrontMember {
   readonly member: Member;
   readonly url: string;
+}
+
+/** The dashboard, and how to get in. */
+interface OpsMember {
+  readonly member: Member;
+  /** Ends in `/ops/`. */
+  readonly url: string;
+  /** The newest one-time link that it has printed; undefined where people sign in at a provider. */
+  newestLink(): string | undefined;
 }
 
 /** A running cluster. */
@@ -72,6 +83,7 @@ export interface Cluster {
   readonly shop: Member;
   readonly fronts: readonly FrontMember[];
   readonly workers: readonly Member[];
+  readonly ops: OpsMember | undefined;
   /** All of them, in the order of their start. */
   readonly members: readonly Member[];
   stop(): Promise<void>;
@@ -94,7 +106,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const stop = async (): Promise<void> => {
     const failures: unknown[] = [];
     // Outside inwards: proxy, fronts, workers; what they need last.
-    for (const group of [/^nginx/, /^front/, /^worker/, /^shop/, /^redis/]) {
+    for (const group of [/^(nginx|ops)/, /^front/, /^worker/, /^shop/, /^redis/]) {
       const ends = members.filter(({ name }) => group.test(name)).map((each) => each.stop());
       for (const end of await Promise.allSettled(ends)) {
         if (end.status === "rejected") failures.push(end.reason);
@@ -105,8 +117,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   try {
     const { fronts: frontCount = 2 } = options;
-    const [anyRedisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, ...ports] =
-      await unusedPorts(4 + 2 * frontCount);
+    const [anyRedisPort = 0, smtpPort = 0, anyShopPort = 0, anyPort = 0, anyOpsPort = 0, ...ports] =
+      await unusedPorts(5 + 2 * frontCount);
     const redisPort = options.redisPort || anyRedisPort;
     const [frontPorts, pagePorts] = [ports.slice(0, frontCount), ports.slice(frontCount)];
     const port = options.port || anyPort;
@@ -140,8 +152,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const workers = Array.from({ length: workerCount }, (_, place) =>
       member(rolePlan("worker", place, options, { ...env, REPRISE_PROBE_PORT: "0" })),
     );
+    const ops =
+      options.opsPort === undefined
+        ? undefined
+        : opsMember(options.opsPort || anyOpsPort, (port) => member(opsPlan(port, env)));
+    const serving = [...fronts.map((each) => each.member), ...workers];
     await Promise.all(
-      [...fronts.map((each) => each.member), ...workers].map((each) => each.start()),
+      [...serving, ...(ops === undefined ? [] : [ops.member])].map((each) => each.start()),
     );
 
     const nginx = member(await nginxPlan({ dataDir, port, frontPorts, pagePorts }));
@@ -149,7 +166,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const url = `http://127.0.0.1:${port}/mcp`;
     return {
       ...{ url, outside, smtpPort, redisUrl, scratchDir },
-      ...{ redis, nginx, shop, fronts, workers, members, stop },
+      ...{ redis, nginx, shop, fronts, workers, ops, members, stop },
     };
   } catch (error) {
     await stop().catch(() => undefined);
@@ -192,6 +209,30 @@ function rolePlan(
   const name = `${role} ${place + 1}`;
   const env = { ...shared, ...options.settingsOf?.(name) };
   return { name, command: process.execPath, args, env, ipc, ready: readyLines[role] };
+}
+
+function opsPlan(port: number, env: Readonly<Record<string, string>>): MemberPlan {
+  return {
+    name: "ops",
+    command: process.execPath,
+    args: [...fromSource, "services/ops/src/main.ts", served],
+    env: { ...env, REPRISE_OPS_PORT: String(port) },
+    ready: /^ {2}dashboard +(\S+)/,
+  };
+}
+
+function opsMember(port: number, start: (port: number) => Member): OpsMember {
+  const member = start(port);
+  return {
+    member,
+    url: `http://127.0.0.1:${port}/ops/`,
+    newestLink: () => linkIn(member.printed()),
+  };
+}
+
+/** The newest one-time link in what the dashboard has printed. */
+function linkIn(printed: string): string | undefined {
+  return [...printed.matchAll(/^ {2}opens once +(\S+)$/gm)].at(-1)?.[1];
 }
 
 /** What the images' entries print when they serve. */

@@ -18,8 +18,8 @@ const usage = `npm run cluster -- [options]
   --appendfsync W   everysec; always: Redis flushes every write to the disk
   --data DIR        a new temporary folder, removed at the end
   --verbose         print the members' lines
-PORT (3000) is nginx, SHOP_PORT (3001) the payment service and mail log.
-REPRISE_* settings reach fronts and workers.
+PORT (3000) is nginx, SHOP_PORT (3001) the payment service and mail log, OPS_PORT (3004) the operators' dashboard.
+REPRISE_* settings reach fronts, workers and the dashboard.
 `;
 
 try {
@@ -40,13 +40,16 @@ async function run(): Promise<void> {
     flags.data ?? (await mkdtemp(path.join(tmpdir(), "reprise-cluster-"))),
   );
   const stopped = nextSignal();
+  let isOpen = false;
   try {
-    const starting = startCluster({ ...flags.options, dataDir, ...events(flags.verbose) });
+    const told = events(flags.verbose, () => isOpen);
+    const starting = startCluster({ ...flags.options, dataDir, ...told });
     const early = await Promise.race([starting, stopped]);
     const cluster = await starting;
     try {
       if (early === cluster) {
         process.stdout.write(welcome(cluster, dataDir));
+        isOpen = true;
         await stopped;
       }
     } finally {
@@ -87,6 +90,7 @@ function readFlags(): Flags {
       appendfsync: oneOf("--appendfsync", values.appendfsync, ["everysec", "always"]),
       port: portFromEnvironment("PORT", 3000),
       shopPort: portFromEnvironment("SHOP_PORT", 3001),
+      opsPort: portFromEnvironment("OPS_PORT", 3004),
     },
   };
 }
@@ -103,13 +107,18 @@ function oneOf<Word extends string>(flag: string, text: string, words: readonly 
   return word;
 }
 
-function events(verbose: boolean): Pick<ClusterOptions, "onDeath" | "onLine"> {
+function events(
+  verbose: boolean,
+  isOpen: () => boolean,
+): Pick<ClusterOptions, "onDeath" | "onLine"> {
   return {
     onDeath(member, how) {
       process.stderr.write(`${member.name} ended (${how})\n${verbose ? "" : member.printed()}\n`);
     },
     onLine(member, line) {
       if (verbose) process.stderr.write(`${member.name}: ${line}\n`);
+      // Links that somebody asks for on the page, which says that they are here. The first one is in the welcome.
+      else if (isOpen() && /^ {2}opens once/.test(line)) process.stdout.write(`${line}\n`);
     },
   };
 }
@@ -123,7 +132,7 @@ function nextSignal(): Promise<"signal"> {
 }
 
 function welcome(cluster: Cluster, dataDir: string): string {
-  const { url, outside, smtpPort, redisUrl, fronts, workers } = cluster;
+  const { url, outside, smtpPort, redisUrl, fronts, workers, ops } = cluster;
   const each = fronts.map(
     (front) => `\n    ${front.member.name}   ${front.url}  ${front.member.pid}`,
   );
@@ -136,12 +145,15 @@ The cluster is open.
   MCP       ${url}  (nginx, round robin)
   fronts    address and process${each.join("")}
   workers   ${pool}
+  operators ${ops?.url ?? "none"}  ${ops?.member.pid ?? ""}
   payments  ${outside}  GET /orders /invoices /charges /refunds /bookings /payments, POST /faults
   mail log  ${outside}/mails  (SMTP on port ${smtpPort})
   redis     ${redisUrl}
   data      ${dataDir}
 Try it in the browser, and watch the messages:
   ${new URL("/shop/host/", url).href}
+See what operators see (a link opens once, within ten minutes):
+  ${ops?.newestLink() ?? ops?.url ?? "no dashboard"}
 or from another terminal:
   npx reprise call ${url} refund_order '{"orderId":"1001"}'
 

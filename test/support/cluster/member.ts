@@ -173,6 +173,6 @@ export class Member {
 
 /** What the tests are told must not reach a server, which takes every unknown `REPRISE_` name for a mistake. */
 function forMembers(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const own = /^(REPRISE_(TEST_|DATA$)|PORT$|SHOP_)/;
+  const own = /^(REPRISE_(TEST_|DATA$)|(OPS_)?PORT$|SHOP_)/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
 }
