@@ -80,7 +80,10 @@ describe("availability", () => {
     }
     record.answered.push({ atMs: 500, tookMs: 700, what: "lost" });
     const strikes = [{ what: "kill", fromMs: 100, untilMs: 600 }];
-    expect(availabilityOf(record, strikes, 500)).toEqual({ longestGapMs: 800, slowestMs: 50 });
+    expect(availabilityOf(record, strikes, 500)).toMatchObject({
+      longestGapMs: 800,
+      slowestMs: 50,
+    });
   });
 });
 

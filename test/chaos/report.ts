@@ -5,14 +5,14 @@ import type { Played } from "./play.ts";
 
 /** Above the rows. */
 export const tableHead: string = [
-  "| fault | strikes | runs | as undisturbed | charged twice | mailed twice | told RUN_LOST | lost | stuck | longest gap | slowest call |",
-  "|---|---|---|---|---|---|---|---|---|---|---|",
+  "| fault | strikes | runs | as undisturbed | charged twice | mailed twice | told RUN_LOST | lost | stuck | longest gap | from strike to result | slowest call |",
+  "|---|---|---|---|---|---|---|---|---|---|---|---|",
 ].join("\n");
 
 /** Figures of one kind. */
 export function tableRow({ fault, verdict, availability, strikes, stuckRuns }: Played): string {
   const { runs, undisturbed, doubledCharges, doubledMails, toldLost, lostRuns } = verdict;
-  const { longestGapMs, slowestMs } = availability;
+  const { longestGapMs, recoveryMs, slowestMs } = availability;
   const counts = [
     strikes.length,
     runs,
@@ -23,7 +23,8 @@ export function tableRow({ fault, verdict, availability, strikes, stuckRuns }: P
     lostRuns,
     stuckRuns,
   ];
-  return `| ${[`\`${fault.name}\``, ...counts, seconds(longestGapMs), seconds(slowestMs)].join(" | ")} |`;
+  const times = [longestGapMs, recoveryMs, slowestMs].map(seconds);
+  return `| ${[`\`${fault.name}\``, ...counts, ...times].join(" | ")} |`;
 }
 
 /** What clients were told and what the store has, and every violation. */

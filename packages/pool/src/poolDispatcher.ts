@@ -19,9 +19,11 @@ import {
   type RunJob,
   type Sender,
   silentLogger,
+  systemClock,
 } from "@reprise/runtime";
 import { cancelNotice } from "./goneCalls.ts";
 import { createJobCodec, type JobCodec } from "./jobCodec.ts";
+import { JobWatch } from "./jobWatch.ts";
 import { checkName, goneChannel, mailboxKey } from "./keys.ts";
 import { type Mail, Mailbox } from "./mails.ts";
 import { notify, wantsOf } from "./notices.ts";
@@ -60,8 +62,6 @@ interface Open {
   addedAt: number | undefined;
   /** Requests of this front that wait for a run's job. */
   waiters: number;
-  /** Looks in a row in which nobody had it. */
-  missed: number;
   end(reply: CallReply | undefined): void;
 }
 
@@ -76,8 +76,6 @@ const cancelledReply: CallReply = {
   message: "the run was cancelled",
   data: { round: 0, status: "cancelled" },
 };
-/** Looks in a row after which a job counts as lost: its mail may be on the way when it is not found the first time. */
-const MISSES = 2;
 /** How often the workers are told that a caller is gone, until one of them has stopped its call. */
 const GONE_AGAIN_MS = 500;
 
@@ -106,7 +104,8 @@ class PoolDispatcher implements Dispatcher {
   readonly #open = new Map<string, Open>();
   /** Of runs whose jobs are open: what resolves at their end. */
   readonly #runs = new Map<string, Promise<void>>();
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #watch: JobWatch;
+  #beatTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: PoolDispatcherOptions) {
@@ -126,6 +125,12 @@ class PoolDispatcher implements Dispatcher {
       this.#log,
       (mail) => this.#receive(mail),
     );
+    this.#watch = new JobWatch(systemClock, this.#leaseMs, {
+      open: (forMs) => this.#openFor(forMs),
+      missing: (ids) => this.#missing(ids),
+      lost: (id) => this.#lost(id),
+      failed: (error) => this.#unreachable(error),
+    });
   }
 
   async open(): Promise<void> {
@@ -135,8 +140,8 @@ class PoolDispatcher implements Dispatcher {
       await this.#mailbox.close().catch(() => undefined);
       throw unavailable(cause);
     }
-    this.#every(this.#leaseMs / 5, () => this.#beat());
-    this.#every(this.#leaseMs / 4, () => this.#look());
+    this.#keepBeating();
+    this.#watch.start();
   }
 
   admit(queue: string, principal: string): void {
@@ -218,7 +223,8 @@ class PoolDispatcher implements Dispatcher {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#beatTimer);
+    this.#watch.close();
     await Promise.allSettled([
       this.#mailbox.close(),
       ...[...this.#feeds.values()].map((feed) => feed.close()),
@@ -256,7 +262,7 @@ class PoolDispatcher implements Dispatcher {
         end(undefined, unavailable(error));
       },
     };
-    const open: Open = { feed, fed, notifications, addedAt: undefined, waiters: 0, missed: 0, end };
+    const open: Open = { feed, fed, notifications, addedAt: undefined, waiters: 0, end };
     this.#open.set(id, open);
     feed.add(fed);
   }
@@ -312,30 +318,38 @@ class PoolDispatcher implements Dispatcher {
     await Promise.all([...this.#feeds.values()].map((feed) => feed.beat()));
   }
 
-  /** Finds jobs that their worker left behind (P1). */
-  async #look(): Promise<void> {
-    const before = Date.now() - this.#leaseMs / 4;
-    for (const feed of this.#feeds.values()) {
-      const ids = [...this.#open]
-        .filter(([, { feed: own, addedAt = before }]) => own === feed && addedAt < before)
-        .map(([id]) => id);
-      if (ids.length === 0) continue;
-      const missing = new Set(await feed.missing(ids));
-      for (const id of ids) {
-        const open = this.#open.get(id);
-        if (open === undefined) continue;
-        open.missed = missing.has(id) ? open.missed + 1 : 0;
-        if (open.missed < MISSES) continue;
-        const isCall = open.fed.name === "call";
-        // A run's job may have been another front's, or its mail be late: the record tells.
-        const level = isCall ? "warn" : "debug";
-        this.#log[level](
-          { job: id },
-          "a job is lost: its worker is gone, or Redis has forgotten it",
-        );
-        this.#end(id, open, isCall ? { kind: "unanswered", died: true } : undefined);
-      }
-    }
+  /** Jobs that BullMQ has had for so long. */
+  #openFor(forMs: number): readonly string[] {
+    const before = Date.now() - forMs;
+    return [...this.#open]
+      .filter(([, { addedAt }]) => addedAt !== undefined && addedAt <= before)
+      .map(([id]) => id);
+  }
+
+  async #missing(ids: readonly string[]): Promise<readonly string[]> {
+    const missing = await Promise.all(
+      [...this.#feeds.values()].map((feed) =>
+        feed.missing(ids.filter((id) => this.#open.get(id)?.feed === feed)),
+      ),
+    );
+    return missing.flat();
+  }
+
+  /** A job that its worker left behind (P1). */
+  #lost(id: string): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    const isCall = open.fed.name === "call";
+    // A run's job may have been another front's, or its mail be late: the record tells.
+    const level = isCall ? "warn" : "debug";
+    this.#log[level]({ job: id }, "a job is lost: its worker is gone, or Redis has forgotten it");
+    const end = (isGone: boolean): void => {
+      if (!isGone || this.#open.get(id) !== open) return;
+      this.#end(id, open, isCall ? { kind: "unanswered", died: true } : undefined);
+    };
+    // BullMQ takes no second job of one name while it keeps what is left of the first, and a run is queued again under its own.
+    // What a worker has all the same is locked and stays.
+    open.feed.remove(id).then(end, () => end(true));
   }
 
   #feed(name: string): QueueFeed {
@@ -356,21 +370,22 @@ class PoolDispatcher implements Dispatcher {
     return feed;
   }
 
-  #every(ms: number, work: () => Promise<void>): void {
+  #keepBeating(): void {
     let isRunning = false;
-    const timer = setInterval(() => {
+    this.#beatTimer = setInterval(() => {
       if (isRunning) return;
       isRunning = true;
-      work()
-        .catch((error: unknown) => {
-          if (!this.#closed) this.#log.warn({ err: error }, "the pool can't reach Redis");
-        })
+      this.#beat()
+        .catch((error: unknown) => this.#unreachable(error))
         .finally(() => {
           isRunning = false;
         });
-    }, ms);
-    timer.unref();
-    this.#timers.push(timer);
+    }, this.#leaseMs / 5);
+    this.#beatTimer.unref();
+  }
+
+  #unreachable(error: unknown): void {
+    if (!this.#closed) this.#log.warn({ err: error }, "the pool can't reach Redis");
   }
 }
 

@@ -3,7 +3,15 @@
  */
 import { type Context, tool } from "@reprise/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { deferred, person, startPool, type TestPool, text, until } from "./support/pools.ts";
+import {
+  deferred,
+  LEASE_MS,
+  person,
+  startPool,
+  type TestPool,
+  text,
+  until,
+} from "./support/pools.ts";
 
 const description = "d";
 let pool: TestPool | undefined;
@@ -69,6 +77,26 @@ describe("a worker that dies", { timeout: 60_000 }, () => {
     expect(text(await reply)).toBe("paid");
     expect(effects).toEqual(["pay"]);
     expect(pool.store.snapshot().runs[0]?.head).toMatchObject({ epoch: 2, takeovers: 0 });
+  });
+
+  test("between taking a run's job and claiming the run costs a lease and 5 s at most: the same attempt is queued again", async () => {
+    pool = await startPool({ tools: [keyed(async () => "paid")] });
+    const front = await pool.front();
+    const first = await pool.worker();
+    let hasTaken = false;
+    const load = (): Promise<never> => {
+      hasTaken = true;
+      return new Promise(() => undefined);
+    };
+    Object.assign(first.store, { load });
+    const reply = front.call("k");
+    await until(() => hasTaken);
+    await pool.worker();
+    first.die();
+    const diedAt = performance.now();
+    expect(text(await reply)).toBe("paid");
+    expect(performance.now() - diedAt).toBeLessThan(LEASE_MS + 5_000);
+    expect(pool.store.snapshot().runs[0]?.head).toMatchObject({ epoch: 1, takeovers: 0 });
   });
 });
 

@@ -17,6 +17,11 @@ export interface Availability {
   readonly longestGapMs: number;
   /** Longest single request that got a result. */
   readonly slowestMs: number;
+  /**
+   * Longest time from a strike to the result of a request that was under way when it began. A request that another strike met as
+   * well is measured from the last one before its end.
+   */
+  readonly recoveryMs: number;
 }
 
 /** Measures. A strike with too little load around it tells nothing and counts as it is. */
@@ -38,6 +43,15 @@ export function availabilityOf(
       longestGapMs = Math.max(longestGapMs, next - atMs);
     }
   }
-  const slowestMs = results.reduce((most, { tookMs }) => Math.max(most, tookMs), 0);
-  return { longestGapMs: Math.round(longestGapMs), slowestMs: Math.round(slowestMs) };
+  let [slowestMs, recoveryMs] = [0, 0];
+  for (const { atMs, tookMs } of results) {
+    slowestMs = Math.max(slowestMs, tookMs);
+    const hitBy = strikes.findLast(({ fromMs }) => fromMs <= atMs && fromMs >= atMs - tookMs);
+    if (hitBy !== undefined) recoveryMs = Math.max(recoveryMs, atMs - hitBy.fromMs);
+  }
+  return {
+    longestGapMs: Math.round(longestGapMs),
+    slowestMs: Math.round(slowestMs),
+    recoveryMs: Math.round(recoveryMs),
+  };
 }

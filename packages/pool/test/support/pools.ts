@@ -36,7 +36,7 @@ const sealer = createStateSealer({
 });
 
 /** How long a silent worker counts as alive in these tests. */
-const LEASE_MS = 1_000;
+export const LEASE_MS = 1_000;
 
 /** A caller that can go away. */
 export interface Person {
