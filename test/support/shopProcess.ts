@@ -66,7 +66,7 @@ export async function startShop(
     const [, url = ""] = await child.line(/^ {2}MCP +(\S+)/);
     const [, outside = ""] = await child.line(/^ {2}payments +(\S+)/);
     const [, scratchDir = ""] = await child.line(/^ {2}scratch +(\S+)/);
-    return { url, outside, scratchDir, stop, kill, printed, ...books(outside) };
+    return { url, outside, scratchDir, stop, kill, printed, ...shopBooks(outside) };
   } catch (error) {
     await child.stop("SIGKILL");
     await rm(data, { recursive: true, force: true });
@@ -74,9 +74,14 @@ export async function startShop(
   }
 }
 
-type Books = Omit<ShopProcess, "url" | "outside" | "scratchDir" | "stop" | "kill" | "printed">;
+/** What stands in the books of the outside world, and its faults. */
+export type ShopBooks = Omit<
+  ShopProcess,
+  "url" | "outside" | "scratchDir" | "stop" | "kill" | "printed"
+>;
 
-function books(outside: string): Books {
+/** Those of an outside world wherever it runs. */
+export function shopBooks(outside: string): ShopBooks {
   const read = async <T>(what: string): Promise<readonly T[]> => {
     const response = await fetch(new URL(what, outside));
     if (!response.ok) throw new Error(`${what} answered ${response.status}`);
