@@ -337,7 +337,7 @@ function requestStep<T>(
             runStep({
               name,
               owner: attempt,
-              fn,
+              fn: attempt.undos.watched(fn),
               options,
               idempotencyKey,
               maybeStartedAt,

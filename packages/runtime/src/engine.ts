@@ -105,6 +105,7 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
     isDraining: () => draining.isSet,
     attempts,
     reporter,
+    look: (runId) => void sweeper?.look(runId),
     resting: new RestingAttempts(clock),
   };
   const { rateLimit = defaultRateLimit } = options;
@@ -184,9 +185,7 @@ class Engine implements Runtime, Executor {
       createOperator({
         ...{ store, audience, catalog, reporter },
         cancel: (runId, reason) => this.cancel(runId, { reason }),
-        look: (runId) => {
-          void sweeper?.look(runId);
-        },
+        look: deps.look,
       });
   }
 
@@ -262,7 +261,7 @@ class Engine implements Runtime, Executor {
     // Also where there is no record: a handler that rests may be a repeatable one's. Who else resumed it would be replayed.
     resting.drop(runId);
     // Else it would wait for the next sweep.
-    if (outcome.kind === "cancelled" && outcome.undoing === true) void this.#sweeper?.look(runId);
+    if (outcome.kind === "cancelled" && outcome.undoing === true) this.#deps.look(runId);
     return outcome;
   }
 

@@ -47,6 +47,8 @@ export interface EngineDeps {
   readonly attempts: LiveSet<RunningAttempt>;
   /** Tells observers; undefined when there are none. */
   readonly reporter: RunReporter | undefined;
+  /** Has the sweep look at a run now, where there is one: nobody else may come for it. */
+  readonly look: (runId: string) => void;
   /** Handlers that wait for answers in this process. */
   readonly resting: RestingAttempts<Attempt>;
 }

@@ -5,6 +5,7 @@
  *
  * B1 No outcome is returned before it is recorded under the attempt's epoch (docs/design.md 4.2).
  * B2 The key is free only when it is certain that no step happened (4.3).
+ * B3 A run that was cancelled elsewhere is handed over as soon as nothing of the attempt runs any more, and its undo begins here.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { Entry } from "@reprise/journal";
@@ -12,6 +13,7 @@ import { Attempt } from "./attempt.ts";
 import { type AttemptOutcome, Fenced } from "./attemptOutcome.ts";
 import type { Begun } from "./attemptReporter.ts";
 import type { Caller, ClientIdentity } from "./caller.ts";
+import { pause } from "./clock.ts";
 import type { RunnableHandler } from "./compile.ts";
 import { drained, type EngineDeps, isDrain, stateExpiry, warnOfRounds } from "./engineDeps.ts";
 import { mismatchError } from "./mismatch.ts";
@@ -111,7 +113,10 @@ export function startOnce(deps: EngineDeps, sink: OnceSink, from: OnceStart): Ru
         if (report !== undefined) tellEnd(report, ended, responding, false);
         return responding;
       }
-      const outcome = await record(deps, sink, from, attempt, ended);
+      const recorded = await record(deps, sink, from, attempt, ended);
+      const isHandedOver =
+        recorded.kind === "fenced" && (await handOver(deps, sink, from, attempt));
+      const outcome: OnceOutcome = isHandedOver ? { kind: "undoing" } : recorded;
       if (report !== undefined) tellEnd(report, ended, outcome, sink.ref !== undefined);
       if (attempt.isResting) rest(deps, from, attempt, outcome);
       return outcome;
@@ -129,6 +134,25 @@ function rest(deps: EngineDeps, from: OnceStart, attempt: Attempt, outcome: Once
   const { round, stateExpiresAt } = outcome;
   const entryCount = attempt.entries.length;
   deps.resting.keep(from.origin().runId, attempt, round, entryCount, stateExpiresAt);
+}
+
+/** B3. While a step's function runs on, nobody is given the run before the lease is over. */
+async function handOver(
+  deps: EngineDeps,
+  sink: OnceSink,
+  from: OnceStart,
+  attempt: Attempt,
+): Promise<boolean> {
+  if (!sink.isCancelled || !hasToUndo(attempt, from.head)) return false;
+  const { idle } = attempt.undos;
+  if (idle !== undefined) {
+    const leaseOver = new AbortController();
+    await Promise.race([idle, pause(deps.clock, sink.leaseLeftMs, leaseOver.signal)]);
+    leaseOver.abort();
+  }
+  if (attempt.undos.idle !== undefined || !(await sink.handOver())) return false;
+  deps.look(from.origin().runId);
+  return true;
 }
 
 /** A claim that came while the process drains: nothing was executed, whoever comes next goes on. */

@@ -43,7 +43,7 @@ export function tellEnd(
     case "fenced":
       return report.ended("lost", undefined);
     case "undoing":
-      return report.ended(ended.kind === "interrupted" ? "cancelled" : "failed", "running");
+      return report.ended(isFailure(ended) ? "failed" : "cancelled", "running");
     case "recorded":
       return outcome.failed
         ? report.ended("failed", "failed", codeOf(ended))
@@ -54,6 +54,11 @@ export function tellEnd(
       return report.ended(end, hasRecord ? status : undefined, error.code);
     }
   }
+}
+
+/** Whether that is why the run is undone; else it was cancelled. */
+function isFailure({ kind }: AttemptOutcome): boolean {
+  return kind === "returned" || kind === "threw";
 }
 
 /** How an attempt ended that gave no response of the run, and where that left the run. */

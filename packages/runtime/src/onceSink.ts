@@ -7,6 +7,7 @@
  * O4 Once the lease is over by this process's clock, no step starts before the store has renewed it: a process that was
  *    paused may find that another instance went on.
  * O5 A stop or a cancel by another process is heard through the store within a second, or else with the next reply.
+ * O6 Of a run that was cancelled elsewhere only that its attempt is over is told, once: the lease ends by itself if that fails.
  */
 import { isRepriseError, RepriseError } from "@reprise/errors";
 import { Fenced } from "./attemptOutcome.ts";
@@ -54,6 +55,7 @@ export class OnceSink implements FactSink {
   #cancelRenewal: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #closed = false;
+  #isCancelled = false;
 
   /**
    * @param ref the claimed attempt; undefined while the run has no record
@@ -109,6 +111,31 @@ export class OnceSink implements FactSink {
   async end(facts: Facts, end: RoundEnd): Promise<void> {
     await this.#send(facts, end, true);
     this.close();
+  }
+
+  /** Whether another process has cancelled the run, as far as is known. */
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** How long the lease lasts by this process's clock. */
+  get leaseLeftMs(): number {
+    return Math.max(0, this.#leaseUntil - this.#clock.monotonic());
+  }
+
+  /** Leaves a run that was cancelled elsewhere to whoever undoes it (O6). False: nobody has it before the lease ends. Never rejects. */
+  async handOver(): Promise<boolean> {
+    const ref = this.#ref;
+    this.close();
+    if (ref === undefined || !this.#isCancelled) return false;
+    const nothing = { entries: [], marks: {}, settled: {}, stepStarts: false };
+    const progress = { ...nothing, sequence: this.#sequence + 1 };
+    try {
+      return (await this.#store.endRound(ref, progress, { to: "released" })).tag === "OK";
+    } catch (error) {
+      this.#log.warn({ err: error, run: ref.runId }, "a cancelled run could not be handed over");
+      return false;
+    }
   }
 
   /** Gives an attempt back that has not begun. Tried once: if it fails, the lease ends by itself. Never rejects. */
@@ -193,11 +220,16 @@ export class OnceSink implements FactSink {
 
   #accept(reply: TransitionReply): void {
     if (reply.tag === "CANCELLED") {
-      this.#events.cancelled();
+      this.#cancelled();
       throw new Fenced("the run was cancelled");
     }
     if (reply.tag === "LEASE_LOST") throw new Fenced("the lease is lost");
     if (reply.stopping) this.#events.stopping();
+  }
+
+  #cancelled(): void {
+    this.#isCancelled = true;
+    this.#events.cancelled();
   }
 
   #keep(): void {
@@ -205,7 +237,7 @@ export class OnceSink implements FactSink {
     if (ref === undefined || this.#closed) return;
     this.#stopListening = this.#store.onStopping(ref.runId, ref.epoch, (why) => {
       if (this.#closed) return;
-      if (why === "cancelled") this.#events.cancelled();
+      if (why === "cancelled") this.#cancelled();
       else this.#events.stopping();
     });
     this.#scheduleRenewal();
@@ -228,7 +260,7 @@ export class OnceSink implements FactSink {
       if (this.#closed) return;
       if (reply.tag !== "OK") {
         this.close();
-        if (reply.tag === "CANCELLED") this.#events.cancelled();
+        if (reply.tag === "CANCELLED") this.#cancelled();
         else this.#events.fenced();
         return;
       }

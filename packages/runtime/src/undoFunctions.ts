@@ -6,6 +6,7 @@
  *
  * N1 A recorded step and one in doubt are undone, in the reverse of their order; a step in doubt without an entry is the newest.
  * N2 A step that is certainly not done, or undone already, is left out.
+ * N3 A step's function that ignores its signal runs on when its step is given up; as long as one does, `idle` is not there.
  */
 import { decodeValue, type Entry, undoneSteps } from "@reprise/journal";
 import type { StepOptions, UndoStep } from "./contextTypes.ts";
@@ -37,9 +38,33 @@ export interface Done {
 /** The functions by step. */
 export class UndoFunctions {
   readonly #known = new Map<string, UndoFunction>();
+  /** Functions of steps that were entered and have not ended. */
+  #running = 0;
+  #whenIdle: (() => void)[] = [];
 
   add(step: string, how: UndoFunction): void {
     this.#known.set(step, how);
+  }
+
+  /** A step's function as it is to be entered, so that its end is known (N3). */
+  watched<Input, T>(fn: (input: Input) => Promise<T> | T): (input: Input) => Promise<T> {
+    return async (input) => {
+      this.#running += 1;
+      try {
+        return await fn(input);
+      } finally {
+        this.#running -= 1;
+        if (this.#running === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+      }
+    };
+  }
+
+  /** Resolves when no function of a step runs; undefined when none does. */
+  get idle(): Promise<void> | undefined {
+    if (this.#running === 0) return undefined;
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+    });
   }
 
   /** What is to be undone, in that order. */

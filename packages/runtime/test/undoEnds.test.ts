@@ -1,6 +1,7 @@
 /**
  * Runs that are undone because they were cancelled or not answered in time, and those who come meanwhile (docs/design.md 4.5).
  */
+import { RepriseError } from "@reprise/errors";
 import { type Context, tool } from "@reprise/runtime";
 import { describe, expect, test } from "vitest";
 import {
@@ -106,29 +107,78 @@ describe("a cancelled run", () => {
     expect(headOf(h)).toMatchObject({ status: "undone", keyFree: true });
   });
 
-  // promise P4.5.31
-  test("of a live attempt elsewhere is undone when that attempt's lease is over, not while it may be in a step", async () => {
-    const seen: string[] = [];
-    const release = deferred();
-    const h = serving(async (ctx) => {
-      await ctx.step(
-        "flight",
-        async () => {
-          seen.push("do flight");
-          await release.promise;
-          seen.push("flight done");
-        },
-        { undo: () => seen.push("undo flight") },
-      );
-      return "booked";
-    });
-    const other = h.beside();
-    const reply = h.call("t");
+  /** A run in a step that does not hear its signal, cancelled by another process. */
+  async function cancelledElsewhere(seen: string[], end: Promise<void>, { sweep = false } = {}) {
+    const h = serving(
+      async (ctx) => {
+        await ctx.step(
+          "flight",
+          async () => {
+            seen.push("do flight");
+            await end;
+            seen.push("flight done");
+          },
+          { undo: () => seen.push("undo flight") },
+        );
+        return "booked";
+      },
+      { sweep },
+    );
+    const gone = sender();
+    const reply = h.call("t", { gone });
     await settled();
     const runId = h.store.snapshot().runs[0]?.origin.runId ?? "";
+    const other = h.beside({}, { sweep: false });
     expect(await other.runtime.cancel(runId)).toMatchObject({ kind: "cancelled", undoing: true });
     await settled();
-    release.resolve();
+    return { h, reply, gone };
+  }
+
+  // promise P4.5.31
+  test("of a live attempt elsewhere is given to nobody while a step of it runs on, until the attempt's lease is over", async () => {
+    const seen: string[] = [];
+    const { h, reply } = await cancelledElsewhere(seen, new Promise(() => undefined));
+    await h.advance(9_000);
+    expect(seen).toEqual(["do flight"]);
+    await h.advance(1_500);
+    expect(code(await reply)).toBe("RUN_CANCELLED");
+    expect(seen).toEqual(["do flight", "undo flight"]);
+    expect(headOf(h)).toMatchObject({ status: "undone", takeovers: 0 });
+  });
+
+  // promise P4.5.36
+  test("of a live attempt elsewhere is undone by that attempt's process as soon as its step has ended, long before the lease", async () => {
+    const seen: string[] = [];
+    const end = deferred();
+    const { h, reply } = await cancelledElsewhere(seen, end.promise);
+    const cancelledAt = h.clock.now();
+    end.resolve();
+    expect(code(await reply)).toBe("RUN_CANCELLED");
+    expect(seen).toEqual(["do flight", "flight done", "undo flight"]);
+    expect(h.clock.now()).toBe(cancelledAt);
+  });
+
+  test("of a live attempt elsewhere whose caller is gone is undone there all the same, and at once", async () => {
+    const seen: string[] = [];
+    const end = deferred();
+    const { h, gone } = await cancelledElsewhere(seen, end.promise, { sweep: true });
+    gone.leave();
+    end.resolve();
+    await settled();
+    expect(seen).toEqual(["do flight", "flight done", "undo flight"]);
+    expect(headOf(h)?.status).toBe("undone");
+  });
+
+  test("of a live attempt elsewhere is undone when the lease is over if the store can't be told sooner", async () => {
+    const seen: string[] = [];
+    const end = deferred();
+    const { h, reply } = await cancelledElsewhere(seen, end.promise);
+    h.traffic.before = (method) => {
+      if (method !== "endRound") return;
+      h.traffic.before = () => undefined;
+      throw new RepriseError("STORE_UNAVAILABLE", "away");
+    };
+    end.resolve();
     await h.advance(9_000);
     expect(seen).toEqual(["do flight", "flight done"]);
     await h.advance(1_500);

@@ -19,16 +19,22 @@ const named = (body: (ctx: Context) => Promise<string>): ToolDefinition =>
 const headOf = (h: Harness) => h.store.snapshot().runs.at(-1)?.head;
 const runIdOf = (h: Harness): string => h.store.snapshot().runs.at(-1)?.origin.runId ?? "";
 
+/** `cancelledInStep`: by another process, while its second step runs. */
+type End = "fails" | "cancelled" | "cancelledInStep" | "expires";
+
 /** What becomes of a run whose process is killed at one of its points; undefined when it has not so many. */
-async function killedAt(target: number, end: "fails" | "cancelled" | "expires") {
+async function killedAt(target: number, end: End) {
   const done = new Map<string, string>();
   const undone: string[] = [];
   const undoneKeys = new Set<string>();
   let points = 0;
   let serving: Harness | undefined;
   let isKilled = false;
+  /** Another process, at whose calls nobody is killed. */
+  let isOther = false;
   /** Before and after everything that leaves the process. */
   const point = (): Promise<void> | undefined => {
+    if (isOther) return undefined;
     points += 1;
     if (points !== target) return undefined;
     isKilled = true;
@@ -38,9 +44,10 @@ async function killedAt(target: number, end: "fails" | "cancelled" | "expires") 
   const book = (ctx: Context, name: string): Promise<string> =>
     ctx.step(
       name,
-      async ({ idempotencyKey }) => {
+      async ({ idempotencyKey, attempt }) => {
         await point();
         done.set(idempotencyKey, name);
+        if (end === "cancelledInStep" && name === "hotel" && attempt === 1) await cancelElsewhere();
         await point();
         return name;
       },
@@ -66,6 +73,12 @@ async function killedAt(target: number, end: "fails" | "cancelled" | "expires") 
   };
   const h = startHarness(server);
   serving = h;
+  async function cancelElsewhere(): Promise<void> {
+    const canceller = h.beside();
+    isOther = true;
+    await canceller.runtime.cancel(runIdOf(canceller));
+    isOther = false;
+  }
   h.traffic.before = point;
   h.traffic.after = point;
   const play = async (on: Harness): Promise<unknown> => {
@@ -87,23 +100,29 @@ async function killedAt(target: number, end: "fails" | "cancelled" | "expires") 
   return { reply, done: [...done.values()], undone, head: headOf(other), other };
 }
 
-describe.each(["fails", "cancelled", "expires"] as const)("a run that %s", (end) => {
-  // promise P4.5.17
-  test("is undone once for each thing it did, wherever its process is killed, and its key is free", async () => {
-    let target = 1;
-    for (; ; target += 1) {
-      const ended = await killedAt(target, end);
-      if (ended === undefined) break;
-      const { reply, done, undone, head, other } = ended;
-      expect(undone.toSorted(), `killed at ${target}`).toEqual(done.toSorted());
-      expect(head, `killed at ${target}`).toMatchObject({ status: "undone", keyFree: true });
-      const told = { fails: "no car", cancelled: "RUN_CANCELLED", expires: "RUN_EXPIRED" }[end];
-      if (end !== "fails") expect(code(reply as never), `killed at ${target}`).toBe(told);
-      else expect(reply).toMatchObject({ result: { isError: true } });
-      // The next call with the key is a new run.
-      await other.call("t");
-      expect(other.store.snapshot().runs.length, `killed at ${target}`).toBeGreaterThan(1);
-    }
-    expect(target).toBeGreaterThan(15);
-  });
-});
+describe.each(["fails", "cancelled", "cancelledInStep", "expires"] as const)(
+  "a run that %s",
+  (end) => {
+    // promise P4.5.17
+    test("is undone once for each thing it did, wherever its process is killed, and its key is free", async () => {
+      let target = 1;
+      for (; ; target += 1) {
+        const ended = await killedAt(target, end);
+        if (ended === undefined) break;
+        const { reply, done, undone, head, other } = ended;
+        expect(undone.toSorted(), `killed at ${target}`).toEqual(done.toSorted());
+        expect(head, `killed at ${target}`).toMatchObject({ status: "undone", keyFree: true });
+        const cancelled = "RUN_CANCELLED";
+        const told = {
+          ...{ fails: "no car", cancelled, cancelledInStep: cancelled, expires: "RUN_EXPIRED" },
+        }[end];
+        if (end !== "fails") expect(code(reply as never), `killed at ${target}`).toBe(told);
+        else expect(reply).toMatchObject({ result: { isError: true } });
+        // The next call with the key is a new run.
+        await other.call("t");
+        expect(other.store.snapshot().runs.length, `killed at ${target}`).toBeGreaterThan(1);
+      }
+      expect(target).toBeGreaterThan(15);
+    });
+  },
+);

@@ -4,7 +4,15 @@
  */
 import { type Context, tool } from "@reprise/runtime";
 import { expect, test } from "vitest";
-import { type Harness, question, settled, startHarness } from "./support/harness.ts";
+import {
+  code,
+  deferred,
+  type Harness,
+  question,
+  sender,
+  settled,
+  startHarness,
+} from "./support/harness.ts";
 import { createMemoryDispatcher } from "./support/memoryDispatcher.ts";
 
 /** A front that executes nothing, and workers by version. */
@@ -68,4 +76,38 @@ test("a cancelled run is undone by a worker whom the front that cancelled tells 
   // Its key is free.
   question(await front.call("t"));
   expect(seen.at(-1)).toBe("flight");
+});
+
+test("a run that is cancelled while a worker is in a step of it is undone by that worker when the step has ended, whether its front waits or not", async () => {
+  for (const waits of [true, false]) {
+    const seen: string[] = [];
+    const end = deferred();
+    const dispatcher = createMemoryDispatcher();
+    const handler = async (_: unknown, ctx: Context): Promise<string> => {
+      await ctx.step("flight", () => end.promise.then(() => void seen.push("flight")), {
+        undo: () => seen.push("undo flight"),
+      });
+      return "booked";
+    };
+    const key = { idempotency: { key: () => "k" } };
+    const tools = [tool({ name: "t", description: "d", ...key, handler })];
+    const front = startHarness({ tools }, { dispatcher });
+    const worker = front.beside({}, { dispatcher: undefined, sweep: true });
+    dispatcher.workers = [worker.runtime];
+    const gone = sender();
+    const reply = front.call("t", { gone });
+    await settled();
+    const runId = front.store.snapshot().runs[0]?.origin.runId ?? "";
+    await front.runtime.cancel(runId);
+    if (!waits) gone.leave();
+    await settled();
+    expect(seen).toEqual([]);
+    const cancelledAt = front.clock.now();
+    end.resolve();
+    expect(code(await reply)).toBe(waits ? "RUN_CANCELLED" : "INTERRUPTED");
+    await settled();
+    expect(seen).toEqual(["flight", "undo flight"]);
+    expect(front.store.snapshot().runs[0]?.head.status).toBe("undone");
+    expect(front.clock.now()).toBe(cancelledAt);
+  }
 });

@@ -7,7 +7,8 @@
  * R3 The end of a round clears what belonged to its attempt. Brought answers stand only after a mismatch, and those that were
  *    taken once behind a failure also after an interruption.
  * R4 Drafts that come with the end of a round are dropped: a step starts only after those that it may see are recorded.
- * R5 An attempt whose run was cancelled is told so, and not only that it lost its lease: it has steps to abort.
+ * R5 An attempt whose run was cancelled is told so, and not only that it lost its lease: it has steps to abort. Nothing of it is
+ *    recorded any more but that it is over, where that is awaited.
  */
 import { cutAtFailure } from "@reprise/journal";
 import type { RunHead, StepMark } from "../runRecord.ts";
@@ -15,7 +16,7 @@ import type { AttemptRef, LeaveReply, Progress, RoundEnd, TransitionReply } from
 import { type StoredRun, type Transition, type TransitionEnv, touched } from "./env.ts";
 import { cleared } from "./idle.ts";
 import { isQueued } from "./queue.ts";
-import { stopOf, undoableAfter, undoing } from "./undo.ts";
+import { handedOver, handover, stopOf, undoableAfter, undoing } from "./undo.ts";
 
 function refused(run: StoredRun | undefined, { epoch }: AttemptRef): Transition<TransitionReply> {
   const isCancelled = run !== undefined && stopOf(run.head, epoch) === "cancelled";
@@ -48,6 +49,8 @@ export function endRound(
   end: RoundEnd,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
+  const over = run && end.to === "released" && handover(run.head, ref, progress);
+  if (over) return handOver(run.head, over, progress, env);
   if (run === undefined || !isOwn(run.head, ref)) return refused(run, ref);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: false } };
@@ -61,6 +64,17 @@ export function endRound(
       appendAt: head.entryCount,
     },
   };
+}
+
+/** A cancelled attempt is over: it records nothing, and its run may be undone (R5). */
+function handOver(
+  head: RunHead,
+  how: "awaited" | "told",
+  { sequence }: Progress,
+  env: TransitionEnv,
+): Transition<TransitionReply> {
+  const reply = { tag: "OK", stopping: false } as const;
+  return how === "told" ? { reply } : { reply, write: { head: handedOver(head, sequence, env) } };
 }
 
 /** Keeps a live attempt's lease. */

@@ -9,7 +9,7 @@
  * D3 A deadline needs no code: the head knows which steps have something to undo.
  */
 import type { RunHead, RunUndo } from "../runRecord.ts";
-import type { Progress, StopReason } from "../storePort.ts";
+import type { AttemptRef, Progress, StopReason } from "../storePort.ts";
 import { type StoredRun, type TransitionEnv, touched } from "./env.ts";
 import { cleared } from "./idle.ts";
 
@@ -58,6 +58,25 @@ export function atDeadline<Run extends StoredRun>(run: Run, env: TransitionEnv):
 /** The undo of an attempt that is given out now. */
 export function begun({ awaits: _awaits, ...undo }: RunUndo, now: number): RunUndo {
   return { ...undo, triedAt: undo.triedAt ?? now, attempts: (undo.attempts ?? 0) + 1 };
+}
+
+/** How a run stands to an attempt that it was cancelled under: its end is awaited before anything is undone, or was told. */
+export function handover(
+  { undo, epoch, token, lease, sequence }: RunHead,
+  ref: AttemptRef,
+  progress: Pick<Progress, "sequence">,
+): "awaited" | "told" | undefined {
+  if (undo?.why !== "cancelled" || epoch !== ref.epoch + 1 || token !== ref.token) return undefined;
+  if (undo.awaits === true) return "awaited";
+  return lease === undefined && sequence >= progress.sequence ? "told" : undefined;
+}
+
+/** A run whose cancelled attempt is over: whoever claims it next undoes it. */
+export function handedOver(head: RunHead, sequence: number, env: TransitionEnv): RunHead {
+  const { undo, ...rest } = cleared(head);
+  if (undo === undefined) return head;
+  const { awaits: _awaits, ...begins } = undo;
+  return touched({ ...rest, undo: begins, sequence }, env);
 }
 
 /** Steps with something to undo, once an attempt's progress is recorded. */

@@ -213,6 +213,39 @@ export const undoCases: readonly StoreCase[] = [
     },
   },
   {
+    // promise P4.5.36
+    title:
+      "a cancelled attempt that says it is over leaves its run to the next claim at once, wakes who waits, and has died of nothing",
+    run: async (harness) => {
+      const owner = await harness.open();
+      const other = await harness.open();
+      const ref = await createRunning(owner, "run1");
+      expectTag(await owner.append(ref, booked(2, "flight")), "OK");
+      expectTag(await other.cancel(unwanted("run1")), "CANCELLED");
+      // Nothing else of it counts any more, and another's word is none.
+      expectTag(await owner.endRound(ref, progress(3), undone), "CANCELLED");
+      const stranger = { ...ref, token: "stranger" };
+      expectTag(await other.endRound(stranger, progress(3), { to: "released" }), "CANCELLED");
+      const early = expectTag(await other.claimKnown(known(harness, "run1", "early")), "RUNNING");
+      const watch = other.watch("run1", early.epoch, 10 * owner.leaseMs, noSignal);
+      const over = await owner.endRound(ref, progress(3), { to: "released" });
+      assert.deepEqual(over, { tag: "OK", stopping: false });
+      // Sent again, it is the same and changes nothing.
+      assert.deepEqual(await owner.endRound(ref, progress(3), { to: "released" }), over);
+      await watch;
+      assert.deepEqual(await other.findAbandoned(10), ["run1"]);
+      const { record, takeover } = claimed(await other.claimKnown(known(harness, "run1", "early")));
+      assert.deepEqual([takeover, record.head.takeovers], [false, 0]);
+      assert.equal(record.head.undo?.why, "cancelled");
+      // It has no say in the attempt that undoes.
+      expectTag(await owner.endRound(ref, progress(3), { to: "released" }), "CANCELLED");
+      expectTag(
+        await other.renew({ ...ref, epoch: record.head.epoch, token: record.head.token }),
+        "OK",
+      );
+    },
+  },
+  {
     title: "a waiter of the cancelled attempt's lease is woken when that is over",
     run: async (harness) => {
       const owner = await harness.open();
