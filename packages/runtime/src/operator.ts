@@ -8,6 +8,8 @@
  */
 import { cancelRun } from "./cancellation.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { compileServer } from "./compile.ts";
+import type { ServerDefinition } from "./definition.ts";
 import type { HistoryStore } from "./historyPort.ts";
 import { scopesOf } from "./idempotency.ts";
 import { silentLogger } from "./logger.ts";
@@ -15,6 +17,7 @@ import type { RunEvent } from "./observer.ts";
 import type { FinishOptions, OperatorOutcome, RunOperator } from "./operatorPort.ts";
 import { randomText } from "./randomText.ts";
 import { CallerError, failureResponse, promptResult, resourceResult } from "./results.ts";
+import { hasOutputSchema } from "./runOrigin.ts";
 import type { RunRecord } from "./runRecord.ts";
 import { RunReporter } from "./runReporter.ts";
 import type { CancelOutcome, Catalog } from "./runtimeTypes.ts";
@@ -28,7 +31,7 @@ export interface OperatorParts {
   readonly store: RunStore;
   /** What idempotency scopes are bound to: namespace and server name. */
   readonly audience: string;
-  /** Tells which tools owe structured results; undefined: not known. */
+  /** Tells which tools owe structured results by now; undefined: the run's record alone does. */
   readonly catalog: Catalog | undefined;
   readonly reporter: RunReporter | undefined;
   cancel(runId: string, reason: string | undefined): Promise<CancelOutcome>;
@@ -115,6 +118,8 @@ export interface StoreOperatorOptions {
   readonly namespace?: string | undefined;
   /** Name of the served definition; only `findByKey` needs it. */
   readonly server?: string | undefined;
+  /** The served definition, where it is at hand: which tools owe structured results by now. */
+  readonly definition?: ServerDefinition | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -127,7 +132,7 @@ export function storeOperator(options: StoreOperatorOptions): RunOperator {
   const operator = createOperator({
     store,
     audience: `${namespace} ${server}`,
-    catalog: undefined,
+    catalog: options.definition === undefined ? undefined : compileServer(options.definition),
     reporter,
     cancel: (runId, reason) => cancelRun({ reporter }, store, runId, { reason }),
     look: () => undefined,
@@ -172,10 +177,11 @@ function ended({ origin }: RunRecord, { as, text }: FinishOptions): FinishRun["r
   }
 }
 
-/** Clients refuse text alone of a tool with an output schema (MCP 2026-07-28, tools, "Output Schema"). */
+/** By what the run's record says, and by what clients are told of the tool by now. */
 function owesStructure(catalog: Catalog | undefined, { origin }: RunRecord): string | false {
-  const tool = catalog?.tools.find(({ handler }) => handler.name === origin.handler.name);
-  if (origin.method !== "tools/call" || tool?.wire["outputSchema"] === undefined) return false;
+  if (origin.method !== "tools/call") return false;
+  const isOwing = catalog !== undefined && hasOutputSchema(catalog, origin.handler.name);
+  if (origin.owesStructure !== true && !isOwing) return false;
   return "its tool has an output schema, which a text can't fit: finish it as failed";
 }
 

@@ -29,6 +29,8 @@ export interface RunOrigin {
   readonly client: ClientIdentity;
   /** Where `uuid` and `random` come from. 128 random bits. */
   readonly seed: string;
+  /** Its tool had an output schema, so that no text alone can be its result. Absent: it had none, or an earlier release made it. */
+  readonly owesStructure?: true;
   /** `_meta.traceparent` of the first request, when it had one. */
   readonly traceparent?: string | undefined;
   /** The idempotency record that leads here, if the call had a key. */

@@ -1,7 +1,7 @@
 /**
  * What operators do to runs, and what those get who come again (docs/design.md 10).
  */
-import { notDone, tool } from "@reprise/runtime";
+import { defineServer, notDone, storeOperator, tool } from "@reprise/runtime";
 import { createMemoryHistory } from "@reprise/testing";
 import { describe, expect, test } from "vitest";
 import {
@@ -150,6 +150,55 @@ describe("finish", () => {
     });
     expect(text(await h.call("refund"))).toBe("Ask the bank.");
     expect(remote.calls).toBe(0);
+  });
+
+  describe("of a run whose tool has an output schema, as completed,", () => {
+    const words = { as: "completed", text: "7 g" } as const;
+    const weigh = { name: "weigh", description };
+    const formed = tool({
+      ...weigh,
+      output: { type: "object", properties: { grams: { type: "number" } } },
+      async handler(_args, ctx) {
+        await ctx.confirm("Weigh?");
+        return { grams: 7 };
+      },
+    });
+    const formless = tool({
+      ...weigh,
+      async handler(_args, ctx) {
+        await ctx.confirm("Weigh?");
+        return "7 g";
+      },
+    });
+    const refused = {
+      kind: "not_applicable",
+      status: "waiting",
+      why: expect.stringContaining("output schema"),
+    };
+
+    test("is refused by a process that has no definition: the record says so", async () => {
+      const h = startHarness({ tools: [formed] });
+      question(await h.call("weigh"));
+      const operator = storeOperator({ store: h.store });
+      expect(await operator.finish(runIdOf(h), words)).toEqual(refused);
+      const failing = { as: "failed", text: "The scale is broken." } as const;
+      expect(await operator.finish(runIdOf(h), failing)).toMatchObject({ kind: "done" });
+    });
+
+    test("is refused when the tool has one only by now: clients are told of it", async () => {
+      const h = startHarness({ tools: [formless] });
+      question(await h.call("weigh"));
+      const definition = defineServer({ name: "scales", tools: [formed] });
+      const operator = storeOperator({ store: h.store, definition });
+      expect(await operator.finish(runIdOf(h), words)).toEqual(refused);
+    });
+
+    test("is taken where no result has a form", async () => {
+      const h = startHarness({ tools: [formless] });
+      question(await h.call("weigh"));
+      const operator = storeOperator({ store: h.store });
+      expect(await operator.finish(runIdOf(h), words)).toMatchObject({ kind: "done" });
+    });
   });
 
   test("refuses an empty or endless text before anything is done", async () => {

@@ -2,13 +2,12 @@
  * The dashboard of a deployment on Redis: queues, board, keys and workers as they are, acted on as the words beside the buttons say.
  */
 import { defineServer, tool } from "reprise";
-import { parseSettings, type Settings, serveFront, serveOps, serveWorker } from "reprise/roles";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { launchChromium, openPage } from "../../support/chromium.ts";
-import { accepted, RawClient, type RawMessage } from "../../support/rawMcp.ts";
+import { accepted, type RawMessage } from "../../support/rawMcp.ts";
 import { type RedisServer, startRedis } from "../../support/redisServer.ts";
-import { type Operator, operatorWith } from "./support/operator.ts";
+import { type Deployment, openDeployment } from "./support/deployment.ts";
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -34,47 +33,16 @@ const server = defineServer({
   ],
 });
 
-let spaces = 0;
-
-/** A front, a worker and a dashboard of a namespace of their own. */
-async function deployment(): Promise<{
-  readonly operator: Operator;
-  readonly settings: Settings;
-  readonly opsUrl: string;
-  readonly link: () => string;
-  call(more?: object): Promise<RawMessage>;
-}> {
-  spaces += 1;
-  const settings = parseSettings({
-    env: {
-      REPRISE_REDIS_URL: redis.url,
-      REPRISE_NAMESPACE: `ops-${spaces}`,
-      REPRISE_PORT: "0",
-      REPRISE_PROBE_PORT: "0",
-      REPRISE_OPS_PORT: "0",
-    },
-    readSecretFile: () => "",
-  });
-  const worker = await serveWorker(server, settings);
-  onTestFinished(() => worker.close());
-  const front = await serveFront(server, settings);
-  onTestFinished(() => front.close());
-  const ops = await serveOps(server, settings);
-  onTestFinished(() => ops.close());
-  const { newLink } = ops;
-  if (newLink === undefined) throw new Error("without a provider there are links");
-  const client = new RawClient();
+/** One whose only tool is called with the secret. */
+async function deployment(): Promise<Omit<Deployment, "call"> & { readonly call: Call }> {
+  const opened = await openDeployment(redis, server);
   return {
-    operator: await operatorWith(newLink()),
-    settings,
-    opsUrl: ops.url,
-    link: newLink,
-    async call(more = {}) {
-      const params = { name: "note", arguments: { text: secret }, ...more };
-      return JSON.parse((await client.send(front.url, { params })).body) as RawMessage;
-    },
+    ...opened,
+    call: (more = {}) => opened.call({ name: "note", arguments: { text: secret }, ...more }),
   };
 }
+
+type Call = (more?: object) => Promise<RawMessage>;
 
 interface Queues {
   readonly queues: readonly {

@@ -29,7 +29,7 @@ export const actionNotes: Readonly<Record<ActionName, ActionNote>> = {
   },
   finish: {
     label: "Finish by hand",
-    does: "Ends the run with your words as its outcome. Nothing is executed and nothing is undone.",
+    does: "Ends the run with your words as its outcome. Nothing is executed and nothing is undone. A run whose tool has an output schema can only be finished as failed: words can't fit it.",
     clients:
       "A client that comes again gets your words as the result or the error; the idempotency key stays taken.",
     on: ["interrupted", "mismatched", "parked", "waiting"],
