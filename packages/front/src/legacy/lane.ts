@@ -91,7 +91,7 @@ export class LegacyLane {
   async close(): Promise<void> {
     const { ports, streams, resumed, notices, endChanges } = this.#parts;
     endChanges();
-    streams.end();
+    await streams.close();
     for (const reader of [...resumed.values()]) reader.end();
     for (const call of ports.calls.values()) call.release();
     notices.close();

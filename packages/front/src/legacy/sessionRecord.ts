@@ -23,6 +23,8 @@ export interface SessionRecord {
   readonly subscriptions?: readonly string[];
   /** The one GET stream that carries the session's notifications, and the front that holds it. */
   readonly speaker?: { readonly stream: string; readonly front: string };
+  /** A stream has spoken: what the next one's client may have missed nobody knows. */
+  readonly hadStream?: true;
 }
 
 /** A transition: the record after the change; the same record where there is nothing to change. */
@@ -63,7 +65,7 @@ export const unsubscribed =
 /** The newest GET stream speaks, the others fall silent. */
 export const speaking =
   (stream: string, front: string): SessionChange =>
-  (record) => ({ ...record, speaker: { stream, front } });
+  (record) => ({ ...record, speaker: { stream, front }, hadStream: true });
 
 /** The stream is gone; another may speak. */
 export const silent =

@@ -9,38 +9,47 @@
  * Changes are told a moment after the first, each once: by then the other fronts have heard of it too, and a client that lists
  * again anywhere gets the new list. Told at once, it could get the old one, and would hear of it no more.
  *
+ * A client hears of every change, or that it may have missed some (docs/design.md 8.2):
+ * 1. A stream that is silent keeps what the speaker should have said until the speaker's front has outlived the lease that it had
+ *    then. If it has not, the stream speaks, and begins with that.
+ * 2. A stream of a session that had one before begins with what makes its client look again: nobody knows what was said while the
+ *    client was away, or to a connection that was broken without a word.
+ *
  * A stream that is over, or never came about, is named as the speaker no more: what the store refuses then is tried again until
  * it is done or the session is over. Else a front that lives would keep all others silent.
  */
 import { isRepriseError } from "@reprise/errors";
-import { listChangedNotification, resourceUpdatedNotification } from "@reprise/protocol";
 import { gatherMs } from "../listen/subscriptions.ts";
 import type { Ticked } from "../wheel.ts";
 import type { CallPorts } from "./callPorts.ts";
 import type { EventStream } from "./eventStream.ts";
 import { type SessionRecord, type SessionRecords, silent, speaking } from "./sessionRecord.ts";
+import {
+  notificationsOf,
+  type ServerChange,
+  SessionStream,
+  type SessionStreamPorts,
+} from "./sessionStream.ts";
 import type { LegacySession } from "./sessionToken.ts";
 
-/** How often a stream that is gone is taken out of its session's record, until that was done. */
-const freeAgainMs = 1_000;
-
-/** What is told: another list of tools or prompts, or a resource's new contents. */
-export type ServerChange =
-  | { readonly kind: "toolsChanged" }
-  | { readonly kind: "promptsChanged" }
-  | { readonly kind: "resourceUpdated"; readonly uri: string };
+/** How often what the store refused is tried again. */
+const againMs = 1_000;
 
 /** The session streams of this front. */
 export class SessionStreams {
   readonly #records: SessionRecords;
   readonly #ports: CallPorts;
+  readonly #memberPorts: SessionStreamPorts;
   readonly #streams = new Set<SessionStream>();
   #gathered = new Map<string, ServerChange>();
   #cancelTelling: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(records: SessionRecords, ports: CallPorts) {
     this.#records = records;
     this.#ports = ports;
+    const { clock, heartbeatMs } = ports;
+    this.#memberPorts = { clock, heartbeatMs, look: (member) => this.#look(member) };
   }
 
   get size(): number {
@@ -52,14 +61,20 @@ export class SessionStreams {
    * @throws RepriseError BUSY when the caller has as many as it may
    */
   async open(session: LegacySession, name: string, open: () => EventStream): Promise<void> {
-    const { presence, me, wheel, limits } = this.#ports;
+    const { presence, me, wheel, limits, clock } = this.#ports;
     const { principal } = session;
     if (!limits.takeListener(principal)) throw limits.refusal();
     let member: SessionStream;
     try {
       await presence.ensure();
-      await this.#records.change(session, speaking(name, me));
-      member = new SessionStream(session, name, open(), this.#ports);
+      let hadOne = false;
+      await this.#records.change(session, (record) => {
+        hadOne = record.hadStream === true;
+        return speaking(name, me)(record);
+      });
+      const lookAt = clock.monotonic() + gatherMs;
+      member = new SessionStream(session, name, open(), lookAt, this.#memberPorts);
+      if (hadOne) member.keep([{ kind: "missed" }]);
     } catch (error) {
       limits.giveListener(principal);
       // A write that failed may have been made.
@@ -74,6 +89,8 @@ export class SessionStreams {
       wheel.delete(member);
       this.#free(session, name);
     };
+    // A front that stops waits for its streams.
+    if (this.#isClosed) member.stream.end();
   }
 
   #free(session: LegacySession, name: string): void {
@@ -84,36 +101,60 @@ export class SessionStreams {
   tell(change: ServerChange): void {
     if (this.#streams.size === 0) return;
     this.#gathered.set(JSON.stringify(change), change);
-    this.#cancelTelling ??= this.#ports.clock.after(gatherMs, () => this.#tellGathered());
+    this.#cancelTelling ??= this.#ports.clock.after(gatherMs, () => void this.#tellGathered());
   }
 
-  #tellGathered(): void {
+  #tellGathered(): Promise<unknown> {
     const changes = [...this.#gathered.values()];
+    this.#cancelTelling?.();
     this.#cancelTelling = undefined;
     this.#gathered = new Map();
-    for (const member of this.#streams) {
-      this.#say(member, changes).catch((error: unknown) => {
-        // The session has ended: its notice was lost.
-        member.stream.end();
-        this.#ports.failed(error);
-      });
-    }
+    const looks = [...this.#streams].map((member) => {
+      member.keep(changes);
+      return member.look();
+    });
+    return Promise.all(looks);
   }
 
-  /** Ends the streams of a session, or all: then nothing is told any more. */
-  end(sessionId?: string): void {
-    if (sessionId === undefined) this.#cancelTelling?.();
-    for (const member of this.#streams) {
-      if (sessionId === undefined || member.session.id === sessionId) member.stream.end();
-    }
+  /** Ends the streams of a session. */
+  end(sessionId: string): void {
+    for (const member of this.#streams) if (member.session.id === sessionId) member.stream.end();
   }
 
-  async #say(member: SessionStream, changes: readonly ServerChange[]): Promise<void> {
-    const { session } = member;
-    const record = await this.#records.read(session);
-    const messages = changes.flatMap((change) => messageOf(change, record) ?? []);
-    if (messages.length === 0 || !(await this.#speaks(member, record))) return;
-    for (const message of messages) member.stream.write(undefined, message);
+  /** Tells what is gathered and ends all streams. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#cancelTelling !== undefined) await this.#tellGathered();
+    for (const member of this.#streams) member.stream.end();
+  }
+
+  /** Says what a stream keeps if it speaks. The session's record is read also where there is nothing: the session may be over. */
+  async #look(member: SessionStream): Promise<void> {
+    const { clock, config, runtime, failed } = this.#ports;
+    const { session, stream } = member;
+    try {
+      const record = await this.#records.read(session);
+      member.forget(
+        Number.NEGATIVE_INFINITY,
+        (saying) => notificationsOf(saying, record, runtime.catalog).length > 0,
+      );
+      const speaks = member.oldest === undefined || (await this.#speaks(member, record));
+      // By then a front that lives has renewed its lease after it heard what is kept here.
+      const outlivedMs = config.leaseMs + againMs;
+      if (speaks) {
+        const said = member.kept.flatMap((each) => notificationsOf(each, record, runtime.catalog));
+        member.forget(Number.POSITIVE_INFINITY);
+        for (const message of new Set(said)) stream.write(undefined, message);
+        // It may have become the speaker when it was over, and had been taken out of the record.
+        if (!stream.isOpen) this.#free(session, member.name);
+      } else member.forget(clock.monotonic() - outlivedMs);
+      member.lookAt = (member.oldest ?? Number.POSITIVE_INFINITY) + outlivedMs;
+    } catch (error) {
+      member.lookAt = clock.monotonic() + againMs;
+      // Its notice was lost, or came before the stream was there.
+      if (isRepriseError(error, "SESSION_UNKNOWN")) stream.end();
+      else failed(error);
+    }
   }
 
   async #speaks(member: SessionStream, { speaker }: SessionRecord): Promise<boolean> {
@@ -127,32 +168,6 @@ export class SessionStreams {
       return isOurs ? speaking(member.name, me)(record) : record;
     });
     return isOurs;
-  }
-}
-
-class SessionStream implements Ticked {
-  readonly session: LegacySession;
-  readonly name: string;
-  readonly stream: EventStream;
-  readonly #ports: Pick<CallPorts, "clock" | "heartbeatMs">;
-
-  constructor(
-    session: LegacySession,
-    name: string,
-    stream: EventStream,
-    ports: Pick<CallPorts, "clock" | "heartbeatMs">,
-  ) {
-    this.session = session;
-    this.name = name;
-    this.stream = stream;
-    this.#ports = ports;
-  }
-
-  tick(now: number): void {
-    const { clock, heartbeatMs } = this.#ports;
-    const { expiresAt = this.session.expiresAt, writtenAt } = this.stream;
-    if (clock.now() >= Math.min(expiresAt, this.session.expiresAt)) this.stream.end();
-    else if (now - writtenAt >= heartbeatMs) this.stream.comment();
   }
 }
 
@@ -178,7 +193,7 @@ class Freeing implements Ticked {
     const { clock, wheel } = this.#ports;
     if (clock.now() >= this.#session.expiresAt) wheel.delete(this);
     // The first failure was told; what comes of it is the same.
-    else if (!this.#isWorking && now - this.#triedAt >= freeAgainMs) this.#try(() => undefined);
+    else if (!this.#isWorking && now - this.#triedAt >= againMs) this.#try(() => undefined);
   }
 
   #try(failed: (error: unknown) => void): void {
@@ -199,13 +214,4 @@ class Freeing implements Ticked {
         this.#isWorking = false;
       });
   }
-}
-
-function messageOf(
-  change: ServerChange,
-  { subscriptions = [] }: SessionRecord,
-): string | undefined {
-  if (change.kind === "toolsChanged") return listChangedNotification("tools");
-  if (change.kind === "promptsChanged") return listChangedNotification("prompts");
-  return subscriptions.includes(change.uri) ? resourceUpdatedNotification(change.uri) : undefined;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { heardAt } from "../support/listener.ts";
 import { type Cluster, cluster, type Instance } from "./support/instances.ts";
-import { initialize, streamOf } from "./support/legacyClient.ts";
+import { type EventReader, initialize, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
 
 /** Switches a tool on the first instance, so that the list of tools is another one, and lets `at` tell its clients. */
@@ -10,6 +10,25 @@ async function switchTool(all: Cluster, at: Instance): Promise<void> {
   const { tools, catalog } = all.instances[0].runtime;
   const isOff = catalog.findTool("greet") === undefined;
   await heardAt(all, at, () => (isOff ? tools.enable("greet") : tools.disable("greet")));
+}
+
+/** Moves the time on in steps, with room for what each one sets off. */
+async function pass({ clock }: Cluster, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    clock.advance(1_000);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const listsChanged = [
+  { jsonrpc: "2.0", method: "notifications/tools/list_changed" },
+  { jsonrpc: "2.0", method: "notifications/prompts/list_changed" },
+];
+
+/** Reads what a stream begins with that is not its session's first. */
+async function lookAgain(all: Cluster, stream: EventReader): Promise<void> {
+  await pass(all, 1);
+  expect([await stream.message(), await stream.message()]).toEqual(listsChanged);
 }
 
 describe("a session's GET stream", () => {
@@ -86,10 +105,88 @@ describe("a session's GET stream", () => {
     const session = await initialize(a.url);
     const older = streamOf(await session.listen(a.url));
     const newer = streamOf(await session.listen(b.url));
+    await lookAgain(all, newer);
     await switchTool(all, b);
     expect((await newer.message()).method).toBe("notifications/tools/list_changed");
+    await pass(all, 15);
     await session.end(b.url);
     expect([await older.rest(), await newer.rest()]).toEqual([[], []]);
+  });
+
+  test("that opens where there was one before begins with what makes its client look again, and the first one does not", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a, b] = all.instances;
+    const session = await initialize(a.url);
+    const first = streamOf(await session.listen(a.url));
+    await pass(all, 1);
+    await session.request(a.url, "resources/subscribe", { uri: "test://one" });
+    await session.request(a.url, "resources/subscribe", { uri: "test://item/7" });
+    await first.leave();
+    await a.runtime.resourceUpdated("test://one");
+    const next = streamOf(await session.listen(b.url));
+    await pass(all, 1);
+    expect([await next.message(), await next.message()]).toEqual(listsChanged);
+    const updated = [await next.message(), await next.message()].map(
+      ({ params }) => params?.["uri"],
+    );
+    expect(updated).toEqual(["test://one", "test://item/7"]);
+    await session.end(a.url);
+    expect([await first.rest(), await next.rest()]).toEqual([[], []]);
+  });
+
+  test("says what was told while the front of the speaker was dead and its lease was not over", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a, b] = all.instances;
+    const session = await initialize(a.url);
+    await session.request(a.url, "resources/subscribe", { uri: "test://one" });
+    const older = streamOf(await session.listen(a.url));
+    await session.listen(b.url);
+    b.die();
+    await heardAt(all, a, () => a.runtime.resourceUpdated("test://one"));
+    await heardAt(all, a, () => a.runtime.resourceUpdated("test://other"));
+    await pass(all, 3);
+    await heardAt(all, a, () => a.runtime.tools.disable("greet"));
+    await pass(all, 12);
+    expect([await older.message(), await older.message()]).toEqual([
+      { jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri: "test://one" } },
+      { jsonrpc: "2.0", method: "notifications/tools/list_changed" },
+    ]);
+    await session.end(a.url);
+    expect(await older.rest()).toEqual([]);
+  });
+
+  test("says what was told while the store was away, once the store is there again", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a] = all.instances;
+    const session = await initialize(a.url);
+    const stream = streamOf(await session.listen(a.url));
+    const { get } = a.shared;
+    a.shared.get = (key) =>
+      key.kind === "session" ? Promise.reject(new Error("the store is away")) : get(key);
+    await switchTool(all, a);
+    await pass(all, 2);
+    a.shared.get = get;
+    await pass(all, 2);
+    expect((await stream.message()).method).toBe("notifications/tools/list_changed");
+    await session.end(a.url);
+    expect(await stream.rest()).toEqual([]);
+  });
+
+  test("says what is gathered before its front stops in order", async () => {
+    const all = await cluster(watchedServer().server);
+    const [a] = all.instances;
+    const session = await initialize(a.url);
+    const stream = streamOf(await session.listen(a.url));
+    const heard = new Promise<void>((resolve) => {
+      a.runtime.onChange(() => resolve());
+    });
+    await a.runtime.tools.disable("greet");
+    await heard;
+    const closed = a.close();
+    expect(await stream.rest()).toEqual([
+      { jsonrpc: "2.0", method: "notifications/tools/list_changed" },
+    ]);
+    await closed;
   });
 
   test("speaks again when the newer one is gone", async () => {

@@ -13,7 +13,12 @@ import {
   type ServerDefinition,
   type SharedRecords,
 } from "@reprise/runtime";
-import { createManualClock, createMemoryStore, type ManualClock } from "@reprise/testing";
+import {
+  createManualClock,
+  createMemoryStore,
+  type ManualClock,
+  type MemoryStore,
+} from "@reprise/testing";
 import { onTestFinished } from "vitest";
 
 type FrontOptions = Parameters<typeof listen>[0];
@@ -36,6 +41,8 @@ export interface Cluster {
   readonly clock: ManualClock;
   readonly instances: readonly [Instance, Instance];
   readonly shared: SharedRecords;
+  /** The runs of all. */
+  readonly runs: () => ReturnType<MemoryStore["snapshot"]>["runs"];
   /** Starts one more: of the same release, or of another. */
   another(release?: ServerDefinition): Promise<Instance>;
 }
@@ -93,6 +100,7 @@ export async function cluster(
     clock,
     instances,
     shared: store.shared,
+    runs: () => store.snapshot().runs,
     another: (release) => begin(store.another(), release),
   };
 }
