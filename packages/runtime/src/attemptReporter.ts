@@ -63,8 +63,12 @@ export function causeOf(
 type Bare<E> = E extends unknown ? Omit<E, keyof RunFacts> : never;
 type Told = Bare<RunEvent>;
 
-/** Who executes the attempt, and its number there. */
-type Executing = Required<Pick<RunFacts, "instance" | "attempt">>;
+/** The process's reporter, as those of its attempts use it. */
+export interface Telling {
+  readonly instance: string;
+  readonly clock: Clock;
+  tell(event: RunEvent): void;
+}
 
 /** A step that this attempt has begun. */
 interface BegunStep {
@@ -79,41 +83,26 @@ const methods: Readonly<Record<CompiledHandler["kind"], RunMethod>> = {
   resourceTemplate: "resources/read",
 };
 
-/** One attempt's reporter. */
+/** One attempt's reporter. Nothing but what most attempts need is made before it is needed: a call may be held open for days. */
 export class AttemptReporter {
   readonly #attempt: ReportedAttempt;
-  readonly #by: Executing;
-  readonly #clock: Clock;
-  readonly #tell: (event: RunEvent) => void;
+  /** Of this process's attempts. */
+  readonly #number: number;
+  readonly #process: Telling;
   readonly #since: number;
   readonly #begunAt: number;
-  /** Made for the first step: most attempts have none. */
+  #isBegun = false;
   #steps: Map<string, BegunStep> | undefined;
-  /** Told with what comes next (G1, G2). */
-  #held: { readonly at: number; readonly event: Told }[] = [];
+  /** Told with what comes next (G1). */
+  #held: { readonly at: number; readonly event: Told }[] | undefined;
 
-  constructor(
-    attempt: ReportedAttempt,
-    by: Executing,
-    clock: Clock,
-    tell: (event: RunEvent) => void,
-  ) {
+  constructor(attempt: ReportedAttempt, number: number, telling: Telling) {
     this.#attempt = attempt;
-    this.#by = by;
-    this.#clock = clock;
-    this.#tell = tell;
-    this.#since = clock.monotonic();
-    this.#begunAt = clock.now();
-    const { begun, firstTraceparent, runId } = attempt;
-    const { cause, queuedMs, traceparent } = begun;
-    this.#hold({
-      type: "attempt_started",
-      cause,
-      ...(queuedMs === undefined ? {} : { queuedMs }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(firstTraceparent === undefined ? {} : { firstTraceparent }),
-    });
-    if (runId() !== undefined) this.#release();
+    this.#number = number;
+    this.#process = telling;
+    this.#since = telling.clock.monotonic();
+    this.#begunAt = telling.clock.now();
+    if (attempt.runId() !== undefined) this.#begin();
   }
 
   /** A try of a step begins. */
@@ -121,7 +110,8 @@ export class AttemptReporter {
     const name = undo ? `undo ${step}` : step;
     this.#steps ??= new Map();
     const known = this.#steps.get(name);
-    if (known === undefined) this.#steps.set(name, { since: this.#clock.monotonic(), tries });
+    if (known === undefined)
+      this.#steps.set(name, { since: this.#process.clock.monotonic(), tries });
     else known.tries = tries;
     this.#now({ type: "step_started", step, try: tries, undo });
   }
@@ -158,15 +148,10 @@ export class AttemptReporter {
   /** The attempt has ended, and that is recorded where there is a record. @param code of an error response */
   ended(outcome: AttemptEnd, status: RunStatus | undefined, code?: string): void {
     // G3
-    if (outcome === "lost")
-      this.#held = this.#held.filter(({ event }) => event.type === "attempt_started");
-    this.#now({
-      type: "attempt_ended",
-      outcome,
-      ...(code === undefined ? {} : { code }),
-      durationMs: this.#msSince(this.#since),
-      status,
-    });
+    if (outcome === "lost") this.#held = undefined;
+    const durationMs = this.#msSince(this.#since);
+    if (code === undefined) this.#now({ type: "attempt_ended", outcome, durationMs, status });
+    else this.#now({ type: "attempt_ended", outcome, code, durationMs, status });
   }
 
   #ended(step: string, outcome: StepEnd, undo: boolean): Told {
@@ -176,23 +161,41 @@ export class AttemptReporter {
   }
 
   #msSince(monotonic: number): number {
-    return Math.round((this.#clock.monotonic() - monotonic) * 1000) / 1000;
+    return Math.round((this.#process.clock.monotonic() - monotonic) * 1000) / 1000;
   }
 
   #hold(event: Told): void {
-    this.#held.push({ at: this.#clock.now(), event });
+    this.#held ??= [];
+    this.#held.push({ at: this.#process.clock.now(), event });
   }
 
   #now(event: Told): void {
-    this.#release();
-    this.#tell(Object.assign(this.#facts(this.#clock.now()), event));
+    this.#begin();
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) for (const { at, event: earlier } of held) this.#tell(at, earlier);
+    this.#tell(this.#process.clock.now(), event);
   }
 
-  #release(): void {
-    if (this.#held.length === 0) return;
-    const held = this.#held;
-    this.#held = [];
-    for (const { at, event } of held) this.#tell(Object.assign(this.#facts(at), event));
+  /** G2 */
+  #begin(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    const { begun, firstTraceparent } = this.#attempt;
+    const { cause, queuedMs, traceparent } = begun;
+    const started: Told = { type: "attempt_started", cause };
+    const isTraced = traceparent !== undefined || firstTraceparent !== undefined;
+    if (queuedMs === undefined && !isTraced) return this.#tell(this.#begunAt, started);
+    this.#tell(this.#begunAt, {
+      ...started,
+      ...(queuedMs === undefined ? {} : { queuedMs }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(firstTraceparent === undefined ? {} : { firstTraceparent }),
+    });
+  }
+
+  #tell(at: number, event: Told): void {
+    this.#process.tell(Object.assign(this.#facts(at), event));
   }
 
   /** A new object each time, and a literal without spreads: V8 gives those hidden classes that only a full collection frees. */
@@ -211,8 +214,8 @@ export class AttemptReporter {
       epoch: epoch(),
       version,
       runStartedAt,
-      instance: this.#by.instance,
-      attempt: this.#by.attempt,
+      instance: this.#process.instance,
+      attempt: this.#number,
       at,
     };
   }

@@ -7,7 +7,7 @@
  * L1 A page reads at most `MAX_ROWS` entries of one list and as many rows, whatever is kept (H2).
  * L2 Two filters at once read the caller's list and pass over the rest; the page may then be shorter than asked for.
  */
-import { createHash } from "node:crypto";
+import { rememberedSha256 } from "./digest.ts";
 import {
   HISTORY_MS,
   type HistoryPage,
@@ -37,6 +37,7 @@ export const COUNTED: readonly (RunStatus | "attention")[] = Object.keys({
 /** The list of open questions, the oldest first. Its entries are dated by `since`. */
 export const OPEN_SINCE = "open";
 
+const digestOfName = rememberedSha256();
 const DIGITS = 15;
 const entry = /^\d{15}-[A-Za-z0-9_-]{1,400}$/;
 
@@ -68,8 +69,7 @@ export function listName(
 ): string {
   if (by === undefined) return status;
   const [kind, value] = "handler" in by ? ["handler", by.handler] : ["principal", by.principal];
-  const digest = createHash("sha256").update(value).digest("base64url").slice(0, 22);
-  return `${status}-${kind}-${digest}`;
+  return `${status}-${kind}-${digestOfName(value).slice(0, 22)}`;
 }
 
 /** A list that a run is in, and what it stands as there. */

@@ -3,24 +3,28 @@
  *
  * Made by `createRuntime` when it is given a history; an observer like any other (observer.ts).
  *
- * R1 `run` only puts the event into a queue of bounded length. What does not fit is dropped and counted; that is logged at most once a
- *    minute.
- * R2 One call to the store at a time, with few events, so that runs on the same store are hardly delayed. What it refuses for now is
- *    sent again; what it keeps refusing is dropped, so that one bad batch does not hold up all that comes after it.
- * R3 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
+ * R1 `run` only puts the event into a queue of bounded length (historyQueue.ts). What does not fit is dropped and counted; that is
+ *    logged at most once a minute.
+ * R2 One call to the store at a time, of at most `BATCH` events every `GATHER_MS`: runs share the store, so history may cost a small,
+ *    fixed part of what it can do and no more, whatever happens. What comes faster for longer than the queue can hold is dropped.
+ * R3 What the store refuses for now is sent again; what it keeps refusing is dropped, so that one bad batch does not hold up all that
+ *    comes after it.
+ * R4 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
  */
 import { hostname } from "node:os";
 import { isRepriseError } from "@reprise/errors";
 import { type Clock, pause } from "./clock.ts";
 import type { HistoryStore, InstanceInfo } from "./historyPort.ts";
+import { HistoryQueue } from "./historyQueue.ts";
 import type { Logger } from "./logger.ts";
 import type { RunEvent, RunObserver } from "./observer.ts";
 import type { RuntimeOptions } from "./runtimeOptions.ts";
 
 const MAX_QUEUED = 10_000;
-const BATCH = 200;
-/** Events of one run mostly come together: a short wait makes one write of them. */
-const GATHER_MS = 200;
+/** With `GATHER_MS` 1,000 events a second: some 160 dialogues with one question. */
+const BATCH = 250;
+/** A call that writes costs more by itself than by what it writes, and events of one run mostly come together. */
+const GATHER_MS = 250;
 const RETRY_MS = 1_000;
 const MAX_TRIES = 10;
 const CLOSE_MS = 2_000;
@@ -70,7 +74,9 @@ export interface RecorderParts {
 export class HistoryRecorder implements RunObserver {
   readonly #history: HistoryStore;
   readonly #parts: RecorderParts;
-  #queue: RunEvent[] = [];
+  readonly #queue = new HistoryQueue({ all: MAX_QUEUED, well: BATCH });
+  /** What left the queue and is not yet kept. */
+  #batch: readonly RunEvent[] = [];
   #sending = false;
   #tries = 0;
   #dropped = 0;
@@ -93,11 +99,8 @@ export class HistoryRecorder implements RunObserver {
 
   run(event: RunEvent): void {
     if (this.#closed || event.runId === undefined) return;
-    if (this.#queue.length >= MAX_QUEUED) {
-      this.#drop(1, undefined);
-      return;
-    }
-    this.#queue.push(event);
+    const lost = this.#queue.add(event.runId, event);
+    if (lost > 0) this.#drop(lost, undefined);
     if (!this.#sending) this.#flushIn(GATHER_MS);
   }
 
@@ -114,12 +117,12 @@ export class HistoryRecorder implements RunObserver {
     this.#takeBackFlush?.();
     const { clock } = this.#parts;
     const until = clock.monotonic() + CLOSE_MS;
-    while (this.#queue.length > 0 || this.#sending) {
+    while (this.#waiting > 0 || this.#sending) {
       if (!this.#sending) void this.#send();
       if (clock.monotonic() >= until) break;
       await pause(clock, 5);
     }
-    if (this.#queue.length > 0) this.#drop(this.#queue.splice(0).length, undefined);
+    if (this.#waiting > 0) this.#drop(this.#waiting, undefined);
   }
 
   #flushIn(ms: number): void {
@@ -130,21 +133,26 @@ export class HistoryRecorder implements RunObserver {
     });
   }
 
-  /** Sends one batch after the other until nothing is left or the store refuses. Never rejects. */
+  get #waiting(): number {
+    return this.#batch.length + this.#queue.size;
+  }
+
+  /** Sends one batch. Never rejects. */
   async #send(): Promise<void> {
     if (this.#sending) return;
     this.#sending = true;
+    let isDone = true;
     try {
-      while (this.#queue.length > 0) {
-        const batch = this.#queue.slice(0, BATCH);
-        if (!(await this.#record(batch))) break;
-        this.#queue.splice(0, batch.length);
+      if (this.#batch.length === 0) this.#batch = this.#queue.take(BATCH);
+      isDone = this.#batch.length === 0 || (await this.#record(this.#batch));
+      if (isDone) {
+        this.#batch = [];
         this.#tries = 0;
       }
     } finally {
       this.#sending = false;
     }
-    if (this.#queue.length > 0) this.#flushIn(RETRY_MS);
+    if (this.#waiting > 0) this.#flushIn(isDone ? GATHER_MS : RETRY_MS);
   }
 
   /** Whether the batch is done with: kept, or given up. */

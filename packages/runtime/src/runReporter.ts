@@ -6,7 +6,7 @@
  *
  * V1 and V2 of observer.ts are kept here and in attemptReporter.ts.
  */
-import { AttemptReporter, type ReportedAttempt } from "./attemptReporter.ts";
+import { AttemptReporter, type ReportedAttempt, type Telling } from "./attemptReporter.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import type { RefusedState, RunEvent, RunFacts, RunObserver } from "./observer.ts";
@@ -22,10 +22,10 @@ interface Recorded {
 type Action = Extract<RunEvent, { readonly type: "acted" }>["action"];
 
 /** One process's reporter. */
-export class RunReporter {
+export class RunReporter implements Telling {
+  readonly instance: string;
+  readonly clock: Clock;
   readonly #observers: readonly RunObserver[];
-  readonly #instance: string;
-  readonly #clock: Clock;
   readonly #log: Logger;
   /** Of this process so far. */
   #attempts = 0;
@@ -35,33 +35,37 @@ export class RunReporter {
   /** @param instance what events call this process */
   constructor(observers: readonly RunObserver[], instance: string, clock: Clock, log: Logger) {
     this.#observers = observers;
-    this.#instance = instance;
-    this.#clock = clock;
+    this.instance = instance;
+    this.clock = clock;
     this.#log = log;
   }
 
   /** A reporter for an attempt that begins now. */
   attempt(attempt: ReportedAttempt): AttemptReporter {
     this.#attempts += 1;
-    const by = { instance: this.#instance, attempt: this.#attempts };
-    return new AttemptReporter(attempt, by, this.#clock, (event) => this.#tell(event));
+    return new AttemptReporter(attempt, this.#attempts, this);
   }
 
   /** A request was answered from the record of a run that it did not execute. */
   replayed(record: Recorded): void {
-    this.#tell({ ...this.#factsOf(record), type: "replayed", status: record.head.status });
+    this.tell({ ...this.#factsOf(record), type: "replayed", status: record.head.status });
   }
 
   /** Something was done to a run from outside an attempt; `head` is what it left. */
   acted(record: Recorded, action: Action): void {
-    this.#tell({ ...this.#factsOf(record), type: "acted", action, status: record.head.status });
+    this.tell({ ...this.#factsOf(record), type: "acted", action, status: record.head.status });
   }
 
   /** A request state was refused. */
   refused(cause: string): void {
-    const event: RefusedState = { type: "state_refused", cause, at: this.#clock.now() };
-    for (const observer of this.#observers)
-      this.#guarded(observer, () => observer.refused?.(event));
+    const event: RefusedState = { type: "state_refused", cause, at: this.clock.now() };
+    for (const observer of this.#observers) {
+      try {
+        this.#noted(observer, observer.refused?.(event));
+      } catch (error) {
+        this.#failed(observer, error);
+      }
+    }
   }
 
   #factsOf({ origin, head }: Recorded): RunFacts {
@@ -73,25 +77,26 @@ export class RunReporter {
       protocolVersion: client.protocolVersion,
       ...{ round: head.round, epoch: head.epoch, version: head.version },
       runStartedAt: startedAt,
-      instance: this.#instance,
-      at: this.#clock.now(),
+      instance: this.instance,
+      at: this.clock.now(),
     };
   }
 
-  #tell(event: RunEvent): void {
-    for (const observer of this.#observers) this.#guarded(observer, () => observer.run?.(event));
+  /** V1 */
+  tell(event: RunEvent): void {
+    for (const observer of this.#observers) {
+      try {
+        this.#noted(observer, observer.run?.(event));
+      } catch (error) {
+        this.#failed(observer, error);
+      }
+    }
   }
 
-  /** V1. An observer that returns a promise after all must not end the process with its rejection. */
-  #guarded(observer: RunObserver, tell: () => unknown): void {
-    try {
-      const returned = tell();
-      if (returned instanceof Promise) {
-        returned.catch((error: unknown) => this.#failed(observer, error));
-      }
-    } catch (error) {
-      this.#failed(observer, error);
-    }
+  /** An observer that returns a promise after all must not end the process with its rejection. */
+  #noted(observer: RunObserver, returned: unknown): void {
+    if (!(returned instanceof Promise)) return;
+    returned.catch((error: unknown) => this.#failed(observer, error));
   }
 
   #failed(observer: RunObserver, error: unknown): void {

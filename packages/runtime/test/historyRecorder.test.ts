@@ -97,4 +97,18 @@ describe("the recorder of history", () => {
     await closing;
     expect(kept.map(({ type }) => type)).toContain("attempt_ended");
   });
+
+  test("however many runs end at once, the store gets 250 events every quarter of a second at most, and what is dropped is said", async () => {
+    const batches: number[] = [];
+    const h = counting(
+      sink(async (events) => {
+        batches.push(events.length);
+      }),
+    );
+    for (let index = 0; index < 300; index += 1) await h.call("t");
+    for (let index = 0; index < 20; index += 1) await h.advance(100);
+    // Of 300 runs with four events that went well within a quarter of a second, 62 are kept.
+    expect(batches).toEqual([248]);
+    expect(warnings(h)).toBe(1);
+  });
 });

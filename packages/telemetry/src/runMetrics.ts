@@ -11,8 +11,8 @@ const executing = [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 15, 60, 300, 600];
 /** Seconds: persons, from a second to a week. */
 const human = [1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800];
 
-/** Makes them. */
-export function runMetrics(registry: Metrics): RunMetrics {
+/** Makes them. @param collect called before any of them is read */
+export function runMetrics(registry: Metrics, collect: () => void): RunMetrics {
   const registers = [registry];
   return {
     started: new Counter({
@@ -20,29 +20,34 @@ export function runMetrics(registry: Metrics): RunMetrics {
       help: "Attempts by why they began.",
       labelNames: ["cause"],
       registers,
+      collect,
     }),
     running: new Gauge({
       name: "reprise_attempts_running",
       help: "Attempts that this process executes; those of calls without a record are seen when they end.",
       registers,
+      collect,
     }),
     ended: new Counter({
       name: "reprise_attempts_ended_total",
       help: "Attempts by handler and by how they ended.",
       labelNames: ["handler", "outcome"],
       registers,
+      collect,
     }),
     runs: new Counter({
       name: "reprise_runs_ended_total",
       help: "Runs by handler and outcome: completed, failed, cancelled, undone, finished; parked ones wait for an operator.",
       labelNames: ["handler", "outcome"],
       registers,
+      collect,
     }),
     rounds: new Histogram({
       name: "reprise_run_rounds",
       help: "Rounds of the runs that ended; 1 when nothing was asked.",
       buckets: [1, 2, 3, 4, 5, 6, 8, 10, 15],
       registers,
+      collect,
     }),
     executing: new Histogram({
       name: "reprise_attempt_duration_seconds",
@@ -50,30 +55,35 @@ export function runMetrics(registry: Metrics): RunMetrics {
       labelNames: ["handler"],
       buckets: executing,
       registers,
+      collect,
     }),
     queued: new Histogram({
       name: "reprise_attempt_queued_seconds",
       help: "How long recorded attempts waited for a worker.",
       buckets: executing,
       registers,
+      collect,
     }),
     asked: new Counter({
       name: "reprise_questions_total",
       help: "Questions of suspended rounds by kind and client; one that is asked again counts again.",
       labelNames: ["kind", "client"],
       registers,
+      collect,
     }),
     answered: new Counter({
       name: "reprise_answers_total",
       help: "Answers that runs took, by kind of question and what they say.",
       labelNames: ["kind", "action"],
       registers,
+      collect,
     }),
     abandoned: new Counter({
       name: "reprise_questions_abandoned_total",
       help: "Questions of recorded runs whose deadline passed without an answer, by client; of those that this process asked.",
       labelNames: ["client"],
       registers,
+      collect,
     }),
     waited: new Histogram({
       name: "reprise_human_wait_seconds",
@@ -81,12 +91,14 @@ export function runMetrics(registry: Metrics): RunMetrics {
       labelNames: ["kind"],
       buckets: human,
       registers,
+      collect,
     }),
     steps: new Counter({
       name: "reprise_steps_total",
       help: "Steps by handler and outcome: completed, not_done, uncertain.",
       labelNames: ["handler", "outcome"],
       registers,
+      collect,
     }),
     stepTime: new Histogram({
       name: "reprise_step_duration_seconds",
@@ -94,36 +106,42 @@ export function runMetrics(registry: Metrics): RunMetrics {
       labelNames: ["handler"],
       buckets: executing,
       registers,
+      collect,
     }),
     retries: new Counter({
       name: "reprise_step_retries_total",
       help: "Tries of steps after the first one of an attempt, by handler.",
       labelNames: ["handler"],
       registers,
+      collect,
     }),
     undone: new Counter({
       name: "reprise_undo_steps_total",
       help: "Steps whose undo function ran, by handler and outcome.",
       labelNames: ["handler", "outcome"],
       registers,
+      collect,
     }),
     undoFailures: new Counter({
       name: "reprise_undo_failures_total",
       help: "Undo functions that failed for good: their runs are parked, an operator must look.",
       labelNames: ["handler"],
       registers,
+      collect,
     }),
     replays: new Counter({
       name: "reprise_replays_served_total",
       help: "Requests answered from the record of a run that they did not execute, by its status.",
       labelNames: ["status"],
       registers,
+      collect,
     }),
     refused: new Counter({
       name: "reprise_states_refused_total",
       help: "Request states that were refused, by cause.",
       labelNames: ["cause"],
       registers,
+      collect,
     }),
   };
 }
