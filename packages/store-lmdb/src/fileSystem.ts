@@ -7,14 +7,15 @@
 import {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readFileSync,
   realpathSync,
   statfsSync,
   statSync,
 } from "node:fs";
-import { resolve } from "node:path";
-import { RepriseError } from "@reprise/errors";
+import { dirname, resolve } from "node:path";
+import { isRepriseError, RepriseError } from "@reprise/errors";
 import type { FileSystemProbe } from "./ports.ts";
 
 /** Numbers of statfs(2) of file systems whose data is on another machine, or whose shared maps are not coherent. */
@@ -55,15 +56,12 @@ export const systemFileSystem: FileSystemProbe = {
 export function prepareDirectory(directory: string, probe: FileSystemProbe): string {
   const path = resolve(directory);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw unusable(path, reasonOf(cause), cause);
-  }
-  if (!statSync(path).isDirectory())
-    throw unusable(path, "it is not a directory; choose another path");
-  try {
+    makeDirectories(path);
+    if (!statSync(path).isDirectory())
+      throw unusable(path, "it is not a directory; choose another path");
     probe.checkAccess(path);
   } catch (cause) {
+    if (isRepriseError(cause)) throw cause;
     throw unusable(path, reasonOf(cause), cause);
   }
   const { magic, mountType } = probe.kindOf(path);
@@ -77,6 +75,23 @@ export function prepareDirectory(directory: string, probe: FileSystemProbe): str
   return realpathSync(path);
 }
 
+/**
+ * Makes a directory and those above it. Not by Node's `recursive`: where a new name is answered with ENOENT although the parent is
+ * there, as under /proc, that tries for ever and holds the thread.
+ */
+function makeDirectories(path: string): void {
+  const missing: string[] = [];
+  for (let each = path; !existsSync(each); each = dirname(each)) missing.unshift(each);
+  for (const each of missing) {
+    try {
+      mkdirSync(each, { mode: 0o700 });
+    } catch (cause) {
+      // Another process may have been faster.
+      if (!existsSync(each)) throw cause;
+    }
+  }
+}
+
 /** Why a file system call failed, with what to do. */
 export function reasonOf(cause: unknown): string {
   const code =
@@ -88,6 +103,8 @@ export function reasonOf(cause: unknown): string {
     case "EACCES":
     case "EPERM":
       return "this user may not read and write it; give it to this user (chown, chmod u+rwx) or choose another path";
+    case "ENOENT":
+      return "no directory can be made there; choose another path";
     case "EROFS":
       return "its file system is read-only; mount it for writing or choose another path";
     case "ENOSPC":

@@ -3,6 +3,7 @@
  */
 import assert from "node:assert/strict";
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -51,6 +52,15 @@ describe("the store's directory", () => {
     assert.match(await refusal({ directory: file }), /not a directory/);
     assert.match(await refusal({ directory: join(file, "deeper") }), /not a directory/);
   });
+
+  // Node's own way to make directories with their parents never returns here.
+  test.skipIf(!existsSync("/proc/self"))(
+    "a place where nothing can be made is refused, however deep, instead of being tried for ever",
+    async () => {
+      assert.match(await refusal({ directory: "/proc/nowhere" }), /choose another path/);
+      assert.match(await refusal({ directory: "/proc/nowhere/a/b" }), /choose another path/);
+    },
+  );
 
   test.each([
     ["EACCES", /chown/],
