@@ -1,5 +1,6 @@
 /**
- * Builds the dashboard's pages from `pages/`: one script and one style sheet, nothing from elsewhere.
+ * Builds what browsers load from `pages/`: a script and a style sheet of our own pages, and of what mends bull-board's. Nothing is
+ * from elsewhere.
  *
  * `src/assets.ts` calls it where nothing is built; `npm run pack` and the images call it to write the files:
  * `node packages/ops/bundle.mjs DIRECTORY`, by default `assets` beside this file. The same sources give the same bytes.
@@ -12,11 +13,14 @@ import { build } from "esbuild";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** Builds in memory: `{ script, style }`. */
+/** What is built, by the name under which it is served. */
+const names = ["pages.js", "pages.css", "board.js", "board.css"];
+
+/** Builds in memory: the texts by name. */
 export async function bundlePages() {
   const { outputFiles } = await build({
     absWorkingDir: here,
-    entryPoints: { pages: "pages/main.tsx" },
+    entryPoints: { pages: "pages/main.tsx", board: "pages/board.ts" },
     outdir: "assets",
     write: false,
     bundle: true,
@@ -28,14 +32,15 @@ export async function bundlePages() {
     legalComments: "inline",
     logLevel: "silent",
   });
-  const textOf = (end) => outputFiles.find((file) => file.path.endsWith(end))?.text ?? "";
-  return { script: textOf(".js"), style: textOf(".css") };
+  const textOf = (name) => outputFiles.find(({ path: file }) => path.basename(file) === name)?.text;
+  return Object.fromEntries(names.map((name) => [name, textOf(name) ?? ""]));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const directory = path.resolve(process.argv[2] ?? path.join(here, "assets"));
-  const { script, style } = await bundlePages();
+  const built = await bundlePages();
   await mkdir(directory, { recursive: true });
-  await writeFile(path.join(directory, "pages.js"), script);
-  await writeFile(path.join(directory, "pages.css"), style);
+  for (const [name, text] of Object.entries(built)) {
+    await writeFile(path.join(directory, name), text);
+  }
 }

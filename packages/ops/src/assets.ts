@@ -8,11 +8,11 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { RepriseError } from "@reprise/errors";
 
-/** The files that pages load. */
-export interface Assets {
-  readonly script: string;
-  readonly style: string;
-}
+/** The files that pages load: of our own pages, and of what mends bull-board's. */
+export const assetNames = ["pages.js", "pages.css", "board.js", "board.css"] as const;
+
+/** Their texts. */
+export type Assets = Readonly<Record<(typeof assetNames)[number], string>>;
 
 /** What `bundle.mjs` exports. */
 interface Bundler {
@@ -33,12 +33,11 @@ export function loadAssets(): Promise<Assets> {
 async function load(): Promise<Assets> {
   const built = new URL("../assets/", import.meta.url);
   try {
-    const [script, style] = await Promise.all(
-      ["pages.js", "pages.css"].map((name) =>
-        readFile(fileURLToPath(new URL(name, built)), "utf8"),
-      ),
-    );
-    if (script !== undefined && style !== undefined) return { script, style };
+    const read = async (name: keyof Assets): Promise<readonly [keyof Assets, string]> => [
+      name,
+      await readFile(fileURLToPath(new URL(name, built)), "utf8"),
+    ];
+    return Object.fromEntries(await Promise.all(assetNames.map(read))) as Assets;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }

@@ -10,6 +10,7 @@
  *    and stacks of failures, options.
  * B3 Its page asks nothing of other hosts: the link to a font service is taken out. Its styles are partly inline, so the
  *    policy allows those here; scripts stay our own host's files.
+ * B4 Where it can't be read or heard (axe), our own style sheet and script mend it: `pages/board.ts`.
  */
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -114,7 +115,7 @@ export async function mountBoard(
     options: { uiConfig: { boardTitle: "Queues", hideRedisDetails: true, locale: { lng: "en" } } },
   });
   const place = `${base}/board`;
-  const page = await entryPage(collected, place);
+  const page = await entryPage(collected, base, place);
 
   app.register(
     (board, _options, done) => {
@@ -182,7 +183,12 @@ function withoutValues(value: unknown): unknown {
   );
 }
 
-async function entryPage({ views, uiConfig }: Collected, place: string): Promise<string> {
+async function entryPage(
+  { views, uiConfig }: Collected,
+  base: string,
+  place: string,
+): Promise<string> {
+  const own = `<link rel="stylesheet" href="${base}/assets/board.css"><script type="module" src="${base}/assets/board.js"></script>`;
   const template = await readFile(path.join(views, "index.ejs"), "utf8");
   const words: Readonly<Record<string, string>> = {
     basePath: `${place}/`,
@@ -193,6 +199,7 @@ async function entryPage({ views, uiConfig }: Collected, place: string): Promise
   };
   return template
     .replaceAll(/<link[^>]*fonts\.googleapis\.com[^>]*>/g, "")
+    .replace("</head>", `${own}</head>`)
     .replaceAll(/<%=\s*(\w+)\s*%>/g, (_, name: string) => escaped(words[name] ?? ""))
     .replaceAll(/<%-\s*(\w+)\s*%>/g, (_, name: string) => words[name] ?? "");
 }

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyReque
 import { Actions } from "./api/actions.ts";
 import { serveActs } from "./api/actRoutes.ts";
 import { serveReads } from "./api/readRoutes.ts";
-import { loadAssets } from "./assets.ts";
+import { assetNames, loadAssets } from "./assets.ts";
 import { createCarriedText } from "./auth/carriedText.ts";
 import { Cookies } from "./auth/cookies.ts";
 import { asksForPage, Gate } from "./auth/gate.ts";
@@ -101,7 +101,7 @@ async function install(app: FastifyInstance, config: OpsConfig): Promise<void> {
   if (queues !== undefined) await mountBoard(app, BASE, queues);
 }
 
-/** The shell of all pages, and its two files. The bundle reads the address and shows the page. */
+/** The shell of all pages, and the files that pages load. The bundle reads the address and shows the page. */
 function servePages(app: FastifyInstance, { server }: OpsConfig): void {
   const shell = `<!doctype html>
 <html lang="en">
@@ -118,12 +118,12 @@ function servePages(app: FastifyInstance, { server }: OpsConfig): void {
 </html>
 `;
   const open = { config: { opsAccess: "open" as const } };
-  app.get("/assets/pages.css", open, async (_request, reply) =>
-    reply.type("text/css; charset=utf-8").send((await loadAssets()).style),
-  );
-  app.get("/assets/pages.js", open, async (_request, reply) =>
-    reply.type("text/javascript; charset=utf-8").send((await loadAssets()).script),
-  );
+  for (const name of assetNames) {
+    const type = name.endsWith(".css") ? "text/css" : "text/javascript";
+    app.get(`/assets/${name}`, open, async (_request, reply) =>
+      reply.type(`${type}; charset=utf-8`).send((await loadAssets())[name]),
+    );
+  }
   for (const url of ["/", "/*"]) {
     app.get(url, async (_request, reply) => reply.type("text/html; charset=utf-8").send(shell));
   }
