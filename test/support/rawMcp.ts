@@ -36,6 +36,7 @@ export interface RawMessage {
     readonly isError?: boolean;
     readonly inputRequests?: Readonly<Record<string, unknown>>;
     readonly requestState?: string;
+    readonly _meta?: Readonly<Record<string, unknown>>;
   };
   readonly error?: {
     readonly code: number;

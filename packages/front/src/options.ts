@@ -67,7 +67,7 @@ export interface FrontOptions {
    * clients are told which revision is served.
    */
   readonly legacy?: LegacyOptions | "none";
-  /** Time, for tests. Default: the process's clock. */
+  /** Time: the runtime's. Default: the process's clock. */
   readonly clock?: Clock;
   /** Who calls. Default: everybody is `anonymous`, and the front serves loopback only. */
   readonly authenticate?: Authenticate;

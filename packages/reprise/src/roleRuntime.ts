@@ -4,7 +4,13 @@
  */
 import type { PoolDispatcherOptions } from "@reprise/pool";
 import { createStateSealer } from "@reprise/request-state";
-import type { Logger, RuntimeOptions, ServerDefinition } from "@reprise/runtime";
+import {
+  type Clock,
+  type Logger,
+  type RuntimeOptions,
+  type ServerDefinition,
+  systemClock,
+} from "@reprise/runtime";
 import type { Settings } from "./settings.ts";
 import type { Shared } from "./shared.ts";
 import { instanceName, Signals } from "./signals.ts";
@@ -32,6 +38,7 @@ export function runtimeOptions(
   const { maxRequestStateBytes, encryptRequestState } = settings;
   return {
     server,
+    clock: clockOf(store),
     store: signals.storeMeasured(store),
     shared: store.shared,
     history: store.history,
@@ -56,6 +63,14 @@ export function runtimeOptions(
         : { perMinute: settings.rateLimitPerMinute, burst: settings.rateLimitBurst },
     logger,
   };
+}
+
+/**
+ * The time of a role: the store's. Deadlines of questions, tokens and records are set by one instance and judged by Redis or by
+ * another instance; set by the wall clock of a machine that is a day behind, they would be over at once.
+ */
+export function clockOf(store: Shared["store"]): Clock {
+  return { ...systemClock, now: () => store.now() };
 }
 
 /** What both sides of the pool must be told alike. */

@@ -14,7 +14,7 @@ import {
 } from "@reprise/runtime";
 import { frontAuth } from "./frontAuth.ts";
 import { requireNode } from "./nodeVersion.ts";
-import { poolOptions, roleSignals, runtimeOptions } from "./roleRuntime.ts";
+import { clockOf, poolOptions, roleSignals, runtimeOptions } from "./roleRuntime.ts";
 import type { Settings } from "./settings.ts";
 import { openShared } from "./shared.ts";
 import type { Signals } from "./signals.ts";
@@ -84,6 +84,7 @@ export async function serveFront(
       ...(logger === undefined ? {} : { logger }),
       metricsText: () => told.text(),
       runtime: started,
+      clock: clockOf(shared.store),
     });
     let closing: Promise<void> | undefined;
     return {

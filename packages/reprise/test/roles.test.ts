@@ -10,7 +10,7 @@ import {
   serveFront,
   serveWorker,
 } from "reprise/roles";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { accepted, RawClient } from "../../../test/support/rawMcp.ts";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
@@ -210,6 +210,49 @@ describe("a front", () => {
     await client.call(answered.url, { params: { ...params, ...answers } });
     expect(noted).toEqual(["d"]);
   });
+
+  test.each([
+    [-1, "inline"],
+    [1, "inline"],
+    [-1, "pool"],
+  ])(
+    "whose machine's clock is %i days off asks what lives as long as it should, also elsewhere (%s)",
+    async (days, dispatch) => {
+      const { server, noted } = notary();
+      const settings = settingsOf({
+        REPRISE_DISPATCH: dispatch,
+        REPRISE_REQUEST_STATE_LIFETIME: "1h",
+      });
+      const { now } = Date;
+      const shifted = vi.spyOn(Date, "now");
+      onTestFinished(() => shifted.mockRestore());
+      const shift = (by: number) =>
+        shifted.mockImplementation(() => now() + Math.round(by * 24 * 3_600_000));
+      shift(days);
+      const off = await front(server, settings);
+      if (dispatch === "pool") {
+        const worker = await serveWorker(server, settings);
+        onTestFinished(() => worker.close());
+      }
+      const client = new RawClient();
+      onTestFinished(() => client.close());
+      const params = { name: "note", arguments: { text: "far" } };
+      const reply = await client.call(off.url, { params });
+      const { requestState, _meta: meta = {} } = reply.result ?? {};
+      const livesMs = Date.parse(String(meta["reprise/answerBefore"])) - now();
+      expect(Math.round(livesMs / 60_000)).toBe(60);
+      // The legacy lane's sessions, records and questions as well.
+      const legacy = await connect({ url: off.url, host: sayYes, era: "legacy" });
+      onTestFinished(() => legacy.close());
+      await legacy.callTool("note", { text: "near" });
+
+      shift(0);
+      const right = await front(server, settings);
+      const answers = { requestState, inputResponses: { confirm: accepted } };
+      await client.call(right.url, { params: { ...params, ...answers } });
+      expect(noted).toEqual(["near", "far"]);
+    },
+  );
 
   test("refuses an address that others reach while nobody is asked who they are", async () => {
     await expect(

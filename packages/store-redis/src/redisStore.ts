@@ -56,6 +56,8 @@ export interface RedisStore extends RunStore {
   readonly shared: SharedRecords;
   /** What operators see of the runs of the namespace. */
   readonly history: HistoryStore;
+  /** Epoch milliseconds of the server, as its newest reply lets estimate: what all deadlines in the store are judged by. */
+  now(): number;
 }
 
 /**
@@ -154,6 +156,10 @@ class NetworkStore implements RedisStore {
     });
     // Any reading tells the time; no run has this name.
     await this.#decisions.read(`${this.instance}-time`, false);
+  }
+
+  now(): number {
+    return this.#time.now();
   }
 
   createRun: RunStore["createRun"] = (input) => this.#tracked(() => this.#claims.createRun(input));

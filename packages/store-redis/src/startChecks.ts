@@ -26,7 +26,7 @@ export interface CheckedServer {
 }
 
 const LEAST_MAJOR_VERSION = 7;
-/** Server time decides leases, ours dates requests: beyond this, expiries are visibly wrong. */
+/** Server time decides leases and deadlines, ours what issuers' tokens say of time: beyond this, those are refused wrongly. */
 const CLOCK_TOLERANCE_MS = 30_000;
 
 /** Looks at one server. @throws RepriseError STORE_UNUSABLE */
