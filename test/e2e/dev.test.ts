@@ -39,6 +39,15 @@ export default defineServer({
       name: "look", description: "Only looks", annotations: { readOnlyHint: true },
       handler: (): string => "Seen.",
     }),
+    tool({
+      name: "taken_apart", description: "Takes its context apart",
+      handler: async (_args, { step }) => await step("do", () => "done"),
+    }),
+    tool({ name: "stepless", description: "Has no steps", handler: () => "a step back" }),
+    tool({
+      name: "reads", description: "Has steps and may run again", effects: "repeatable",
+      handler: async (_args, ctx) => await ctx.step("do", () => "done"),
+    }),
   ],
   prompts: [prompt({ name: "draft", description: "A draft", handler: () => "Write." })],
 });
@@ -116,10 +125,13 @@ describe("a file with a server", () => {
     expect(row("delete_folder")).toMatch(/ tool +once +\S/);
     expect(row("keyed")).toMatch(/ tool +once +\S.*repeated first calls join/);
     expect(row("look")).toMatch(/ tool +repeatable +readOnlyHint/);
+    expect(row("stepless")).toMatch(/ tool +once +\S/);
+    expect(row("reads")).toMatch(/ tool +repeatable +\S/);
     expect(row("draft")).toMatch(/ prompt +repeatable +\S/);
     const warnings = lines.filter((line) => line.startsWith("  ! "));
     expect(warnings).toEqual([
       expect.stringContaining("delete_folder has steps and no idempotency"),
+      expect.stringContaining("taken_apart has steps and no idempotency"),
     ]);
   });
 

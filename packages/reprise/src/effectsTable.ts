@@ -48,9 +48,7 @@ export function keylessStepTools(server: ServerDefinition, catalog: Catalog): re
     .filter((tool) => {
       const handler = catalog.findTool(tool.name);
       return (
-        handler?.effects === "once" &&
-        !handler.hasKey &&
-        /\.\s*step\s*\(/.test(String(tool.handler))
+        handler?.effects === "once" && !handler.hasKey && /\bstep\s*\(/.test(String(tool.handler))
       );
     })
     .map((tool) => tool.name);

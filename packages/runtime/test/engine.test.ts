@@ -1,4 +1,10 @@
-import { createRuntime, defineServer, tool } from "@reprise/runtime";
+import {
+  createRuntime,
+  defineServer,
+  type Effects,
+  type StepOptions,
+  tool,
+} from "@reprise/runtime";
 import { describe, expect, test } from "vitest";
 import { code, deferred, question, settled, startHarness, text, yes } from "./support/harness.ts";
 
@@ -113,25 +119,44 @@ describe("a server without a store", () => {
   });
 
   // promise P4.1.11
-  test("refuses a step of a once handler that must not be tried again, before it runs", async () => {
-    let ran = false;
+  test.each<readonly [string, readonly Effects[], StepOptions<string>]>([
+    ["onUncertain fail", ["once"], { onUncertain: "fail" }],
+    ["a function as onUncertain", ["once"], { onUncertain: () => undefined }],
+    ["undo", ["once", "repeatable"], { undo: () => undefined }],
+    ["undo beside retry", ["once", "repeatable"], { undo: () => undefined, onUncertain: "retry" }],
+  ])("refuses a step with %s before it runs (handlers: %j)", async (_, handlers, options) => {
+    for (const effects of handlers) {
+      let ran = 0;
+      const body = tool({
+        name: "t",
+        description,
+        effects,
+        handler: (_args, ctx) =>
+          ctx.step(
+            "s",
+            () => {
+              ran += 1;
+              return "x";
+            },
+            options,
+          ),
+      });
+      const h = startHarness({ tools: [body] }, { store: "none" });
+      expect(text(await h.call("t"))).toMatch(/step "s" of tool "t".*DEFINITION_INVALID/);
+      expect(ran).toBe(0);
+      if (effects === "once")
+        expect(text(await startHarness({ tools: [body] }).call("t"))).toBe("x");
+    }
+  });
+
+  // promise P4.1.11
+  test("runs a step that says what is so anyway: retry", async () => {
     const body = tool({
       name: "t",
       description,
-      handler: (_args, ctx) =>
-        ctx.step(
-          "s",
-          () => {
-            ran = true;
-            return "x";
-          },
-          { onUncertain: "fail" },
-        ),
+      handler: (_args, ctx) => ctx.step("s", () => "x", { onUncertain: "retry" }),
     });
-    const h = startHarness({ tools: [body] }, { store: "none" });
-    expect(text(await h.call("t"))).toMatch(/step "s" of tool "t".*DEFINITION_INVALID/);
-    expect(ran).toBe(false);
-    expect(text(await startHarness({ tools: [body] }).call("t"))).toBe("x");
+    expect(text(await startHarness({ tools: [body] }, { store: "none" }).call("t"))).toBe("x");
   });
 
   // promise P4.1.11

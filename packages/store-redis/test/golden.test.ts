@@ -86,6 +86,7 @@ describe.each([
 ])("records, $kind", ({ kind, options }) => {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${kind}.`));
 
+  // promise P3.9.7
   test.each(files)("of %s go on today, with every entry, and keep their key", async (file) => {
     await restore(connection.client, read(file));
     const store = await openGolden(options);
