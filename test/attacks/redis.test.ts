@@ -8,13 +8,13 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { inspect } from "node:util";
-import { Redis } from "ioredis";
 import { type Context, defineServer, tool } from "reprise";
 import { parseSettings, type Settings, serveFront, serveWorker } from "reprise/roles";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { capturedLog } from "../support/capturedLog.ts";
 import { accepted, RawClient, type RawRequest } from "../support/rawMcp.ts";
+import { redisContents } from "../support/redisContents.ts";
 import { type RedisServer, startRedis } from "../support/redisServer.ts";
 import { openSession } from "./support/handshake.ts";
 
@@ -57,25 +57,7 @@ async function overheard(): Promise<() => string> {
 
 /** All that Redis holds, as text. */
 async function held(): Promise<string> {
-  const reader = new Redis(redis.url);
-  try {
-    const parts: string[] = [];
-    for (const key of await reader.keys("*")) {
-      const type = await reader.type(key);
-      const read = {
-        string: () => reader.get(key),
-        hash: () => reader.hgetall(key),
-        list: () => reader.lrange(key, 0, -1),
-        set: () => reader.smembers(key),
-        zset: () => reader.zrange(key, "0", "-1"),
-        stream: () => reader.xrange(key, "-", "+"),
-      }[type];
-      parts.push(key, JSON.stringify(await read?.()));
-    }
-    return parts.join("\n");
-  } finally {
-    reader.disconnect();
-  }
+  return [...(await redisContents(redis.url))].flat().join("\n");
 }
 
 /** Where a mark is readable: as it is, or in base64 of any of three alignments. */

@@ -142,6 +142,7 @@ export class Actions {
       target: runId,
       outcome: part === "all" ? "all values" : "the open question",
     });
+    this.#acted();
   }
 
   async #audit(actor: string, action: string, target: string, outcome: string): Promise<boolean> {

@@ -16,8 +16,12 @@ export interface Deployment {
   readonly opsUrl: string;
   /** A one-time link; the one before ends. */
   readonly link: () => string;
+  /** Where MCP is. */
+  readonly url: string;
   /** Calls a tool at the front. */
   call(params: Readonly<Record<string, unknown>>): Promise<RawMessage>;
+  /** Ends all of it ahead of the test's end. */
+  close(): Promise<void>;
 }
 
 let namespaces = 0;
@@ -63,6 +67,10 @@ export async function openDeployment(
     settings,
     opsUrl: ops.url,
     link: newLink,
+    url: front.url,
+    async close() {
+      for (const each of [ops, front, worker]) await each.close();
+    },
     call: async (params) =>
       JSON.parse((await client.send(front.url, { params })).body) as RawMessage,
   };
