@@ -2,6 +2,7 @@
  * What a kind of fault is: a scene that it is played on, and a strike that is repeated while people call.
  */
 import type { Draw } from "./draw.ts";
+import type { Evidence, Stretch } from "./judge/excuse.ts";
 import type { LookedAtStore } from "./judge/stuckRuns.ts";
 import type { Limits } from "./judge/verdict.ts";
 import type { Manners } from "./load/carefulClient.ts";
@@ -15,6 +16,14 @@ export interface Stage {
   readonly folder: string;
 }
 
+/** What a strike did. */
+export interface Struck {
+  /** In words. */
+  readonly what: string;
+  /** What the store had acknowledged then, by `performance.now()`, is gone or may be. */
+  readonly forgotten?: Stretch;
+}
+
 /** A running deployment with its outside world. */
 export interface Scene {
   /** Where clients call. */
@@ -24,8 +33,12 @@ export interface Scene {
   readonly leaseMs: number;
   /** Ends of processes that nobody asked for, in words; grows. */
   readonly deaths: readonly string[];
+  /** All ends of processes, by `performance.now()`; grows. */
+  readonly ends: Evidence["ends"];
+  /** Where processes write down their steps. */
+  readonly trailFolder: string;
   /** One disturbance and its end: resolves, with what was done, when everything is whole again. */
-  strike(draw: Draw): Promise<string>;
+  strike(draw: Draw): Promise<string | Struck>;
   /** After the last strike, until everybody is through: what the fault needs to be over for all runs. */
   settle?(gone: Promise<void>): Promise<void>;
   openStore(): Promise<LookedAtStore>;
@@ -38,6 +51,8 @@ export interface Fault {
   /** What is done, as a sentence. */
   readonly about: string;
   readonly limits?: Limits;
+  /** Strikes hurt the store, or the way there. */
+  readonly hurtsStore?: true;
   /** How clients behave meanwhile. */
   readonly manners?: Manners;
   /** Errands in place of the usual ones. */

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { Draw } from "./draw.ts";
 import { availabilityOf } from "./judge/availability.ts";
+import type { Evidence } from "./judge/excuse.ts";
 import type { FarEnd } from "./judge/farEnd.ts";
 import { judge, type Limits } from "./judge/verdict.ts";
 import { comparable, type Effects, type ErrandName, errandOf } from "./load/errands.ts";
@@ -14,18 +15,34 @@ const result: Ending = { kind: "result", text: done, isError: false };
 const expected = new Map<ErrandName, string>([["refund", done]]);
 const once: Effects = { refunds: 1, bookings: 0, mails: 1 };
 
+const tag = "ax1x";
+const nothingHappened: Evidence = {
+  ...{ leaseMs: 1_000, lines: [], ends: [], forgotten: [], storeTrouble: [] },
+};
+
 function verdictOn(
   ending: Ending,
   effects: Effects,
   more: Partial<Ended> = {},
+  evidence: Partial<Evidence> = {},
   limits: Limits = {},
 ) {
   const record = new LoadRecord();
-  const errand = errandOf("refund", "ax1x");
-  record.ended.push({ errand, ending, era: "modern", startedAnew: 0, lastedMs: 1, ...more });
+  const errand = errandOf("refund", tag);
+  const times = { lastedMs: 1, endedAtMs: 9_000 };
+  record.ended.push({ errand, ending, era: "modern", startedAnew: 0, ...times, ...more });
   const farEnd: FarEnd = { of: () => effects, refunds: 0, bookings: 0, mails: 0 };
-  return judge(record, farEnd, expected, limits);
+  return judge(record, farEnd, expected, { ...nothingHappened, ...evidence }, limits);
 }
+
+/** What a process wrote down of a step of the run. */
+const line = (atMs: number, pid: number, is: "entered" | "returned" | "threw" | "recorded") =>
+  ({ atMs, pid, is, tag, step: "mail receipt" }) as const;
+/** The first one did nothing meanwhile. */
+const rested = (sinceMs: number, atMs: number) =>
+  ({ atMs, pid: 1, is: "stoodStill", sinceMs }) as const;
+/** Entered by one process at 1,000 ms and by the next one at 3,000. */
+const twice = [line(1_000, 1, "entered"), line(1_050, 1, "returned"), line(3_000, 2, "entered")];
 
 describe("the judge", () => {
   test("passes a run with the result and the effects of the undisturbed one", () => {
@@ -47,22 +64,82 @@ describe("the judge", () => {
     expect(violations[0]).toMatch(new RegExp(`^${word}: `));
   });
 
-  test("finds a client that was told RUN_LOST where nothing may be lost", () => {
-    expect(verdictOn(result, once, { startedAnew: 1 }).violations).toHaveLength(1);
+  test("finds a client that was told RUN_LOST unless the store forgot something while its errand was under way", () => {
+    const toldLost = { startedAnew: 1, lastedMs: 2_000 };
+    expect(verdictOn(result, once, toldLost).violations).toHaveLength(1);
+    const before = { forgotten: [{ fromMs: 1_000, untilMs: 6_900 }] };
+    expect(verdictOn(result, once, toldLost, before).violations).toHaveLength(1);
+    const meanwhile = { forgotten: [{ fromMs: 1_000, untilMs: 7_100 }] };
+    const verdict = verdictOn(result, once, toldLost, meanwhile);
+    expect(verdict).toMatchObject({ toldLost: 1, violations: [] });
   });
 
-  test("counts what a kind of fault can't rule out apart, and only that", () => {
-    const lost = verdictOn(result, { ...once, mails: 2 }, { startedAnew: 1 }, { forgets: true });
-    expect(lost).toMatchObject({ doubledMails: 1, toldLost: 1, undisturbed: 0, violations: [] });
-    const charged = verdictOn(result, { ...once, refunds: 2 }, {}, { forgets: true });
-    expect(charged.violations).toHaveLength(1);
+  const mails = { ...once, mails: 2 };
+  test.each([
+    ["killed", { ends: [{ pid: 1, atMs: 1_100 }] }],
+    ["stood still", { lines: [...twice, rested(1_040, 3_500)] }],
+    ["store away", { storeTrouble: [{ fromMs: 1_040, untilMs: 2_000 }] }],
+    ["threw", { lines: [...twice, line(1_060, 1, "threw")] }],
+    [
+      "forgotten",
+      {
+        lines: [...twice, line(1_100, 1, "recorded")],
+        forgotten: [{ fromMs: 900, untilMs: 2_000 }],
+      },
+    ],
+  ])("excuses a mail that came twice by what happened in between: %s", (reason, what) => {
+    const verdict = verdictOn(result, mails, {}, { lines: twice, ...what });
+    expect(verdict).toMatchObject({ doubledMails: 1, again: { [reason]: 1 }, violations: [] });
+  });
+
+  test.each([
+    ["nothing happened", {}],
+    ["another process was killed", { ends: [{ pid: 3, atMs: 1_100 }] }],
+    ["it was killed before", { ends: [{ pid: 1, atMs: 900 }] }],
+    ["it was killed when the next one had begun", { ends: [{ pid: 1, atMs: 3_100 }] }],
+    ["it rested for less than a lease lasts", { lines: [...twice, rested(1_060, 1_300)] }],
+    ["the store was hurt before", { storeTrouble: [{ fromMs: -900, untilMs: 300 }] }],
+    [
+      "it was recorded before its process was killed",
+      { lines: [...twice, line(1_060, 1, "recorded")], ends: [{ pid: 1, atMs: 1_100 }] },
+    ],
+    [
+      "the store forgot only what came later",
+      {
+        lines: [...twice, line(1_060, 1, "recorded")],
+        forgotten: [{ fromMs: 1_200, untilMs: 2_000 }],
+      },
+    ],
+  ])("finds a mail that came twice when %s", (_, what) => {
+    const { violations } = verdictOn(result, mails, {}, { lines: twice, ...what });
+    expect(violations.length).toBeGreaterThan(0);
+  });
+
+  test("finds a mail that came twice though its step was entered once", () => {
+    const lines = twice.slice(0, 2);
+    expect(verdictOn(result, mails, {}, { lines }).violations).toHaveLength(1);
+  });
+
+  test("finds a step that was entered again without a reason where the remote's keys hid it", () => {
+    const lines = twice.map((each) => ({ ...each, step: "refund" }));
+    expect(verdictOn(result, once, {}, { lines }).violations).toHaveLength(1);
+  });
+
+  test("excuses no second charge, but that of a remote that ignores keys and of a process that died", () => {
+    const lines = twice.map((each) => ({ ...each, step: "refund" }));
+    const died = { lines, ends: [{ pid: 1, atMs: 1_100 }] };
+    const charged = { ...once, refunds: 2 };
+    expect(verdictOn(result, charged, {}, died).violations).toHaveLength(1);
+    const ignoring = { ignoresKeys: true } as const;
+    expect(verdictOn(result, charged, {}, died, ignoring).violations).toEqual([]);
+    expect(verdictOn(result, charged, {}, {}, ignoring).violations).toHaveLength(1);
   });
 
   test("finds two results of one request that differ", () => {
     const record = new LoadRecord();
     record.contradictions.push("one request, two results");
     const farEnd: FarEnd = { of: () => once, refunds: 0, bookings: 0, mails: 0 };
-    expect(judge(record, farEnd, expected, {}).violations).toHaveLength(1);
+    expect(judge(record, farEnd, expected, nothingHappened).violations).toHaveLength(1);
   });
 
   test("compares texts without tags and ids, and nothing else", () => {
@@ -73,17 +150,32 @@ describe("the judge", () => {
 });
 
 describe("availability", () => {
+  const answered = (atMs: number, tookMs: number, { what = "result", isWhole = false } = {}) => ({
+    ...{ atMs, tookMs, what, isWhole },
+  });
+
   test("is the longest time without a result, from a strike on", () => {
     const record = new LoadRecord();
-    for (const atMs of [0, 100, 900, 1_000, 5_000]) {
-      record.answered.push({ atMs, tookMs: 50, what: "result" });
-    }
-    record.answered.push({ atMs: 500, tookMs: 700, what: "lost" });
+    for (const atMs of [0, 100, 900, 1_000, 5_000]) record.answered.push(answered(atMs, 50));
+    record.answered.push(answered(500, 700, { what: "lost" }));
     const strikes = [{ what: "kill", fromMs: 100, untilMs: 600 }];
-    expect(availabilityOf(record, strikes, 500)).toMatchObject({
-      longestGapMs: 800,
-      slowestMs: 50,
-    });
+    const found = availabilityOf(record, strikes, 500);
+    expect(found).toEqual({ longestGapMs: 800, slowestMs: 50, recoveryMs: 0 });
+  });
+
+  test("tells how long after the last strike that it met a request had its result, not counting people's thinking", () => {
+    const record = new LoadRecord();
+    const strikes = [
+      { what: "kill", fromMs: 1_000, untilMs: 1_100 },
+      { what: "kill", fromMs: 3_000, untilMs: 3_100 },
+    ];
+    record.answered.push(
+      answered(2_500, 2_000),
+      answered(4_000, 3_500),
+      answered(9_000, 5_000),
+      answered(9_000, 8_500, { isWhole: true }),
+    );
+    expect(availabilityOf(record, strikes, 500)).toMatchObject({ recoveryMs: 1_500 });
   });
 });
 

@@ -14,7 +14,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Draw } from "./draw.ts";
 import type { Fault, Scene, Stage } from "./fault.ts";
 import { type Availability, availabilityOf, type Strike } from "./judge/availability.ts";
+import type { Evidence } from "./judge/excuse.ts";
 import { readFarEnd } from "./judge/farEnd.ts";
+import { readTrail } from "./judge/readTrail.ts";
 import { findStuck } from "./judge/stuckRuns.ts";
 import { judge, type Verdict } from "./judge/verdict.ts";
 import { visit } from "./load/carefulClient.ts";
@@ -85,7 +87,14 @@ async function playOn(scene: Scene, fault: Fault, options: PlayOptions): Promise
   await load.gone;
 
   const { statuses, stuck } = await lookForStuck(scene);
-  const verdict = judge(record, await readFarEnd(scene.outside), expected, fault.limits ?? {});
+  const evidence: Evidence = {
+    ...{ leaseMs: scene.leaseMs, ends: scene.ends },
+    lines: await readTrail(scene.trailFolder),
+    forgotten: strikes.flatMap(({ forgotten }) => (forgotten === undefined ? [] : [forgotten])),
+    storeTrouble: fault.hurtsStore === true ? strikes : [],
+  };
+  const farEnd = await readFarEnd(scene.outside);
+  const verdict = judge(record, farEnd, expected, evidence, fault.limits);
   const availability = availabilityOf(record, strikes, scene.leaseMs);
   const replies = record.counts();
   const mostGapMs = fault.mostGapMs?.(scene.leaseMs);
@@ -121,9 +130,10 @@ async function strikeAgain(
   while (performance.now() < until) {
     const fromMs = performance.now();
     try {
-      const what = await scene.strike(draw);
-      strikes.push({ what, fromMs, untilMs: performance.now() });
-      onStrike?.(what);
+      const struck = await scene.strike(draw);
+      const strike = typeof struck === "string" ? { what: struck } : struck;
+      strikes.push({ ...strike, fromMs, untilMs: performance.now() });
+      onStrike?.(strike.what);
     } catch (error) {
       found.push(`a strike failed: ${String(error)}`);
       // What it left broken would be found again and again.

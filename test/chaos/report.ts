@@ -31,7 +31,12 @@ export function tableRow({ fault, verdict, availability, strikes, stuckRuns }: P
 export function details({ fault, verdict, replies, statuses }: Played): string {
   const refused =
     Object.keys(verdict.refused).length === 0 ? "" : `; refused ${listed(verdict.refused)}`;
-  const lines = [`${fault.name}: replies ${listed(replies)}; store ${listed(statuses)}${refused}`];
+  const again =
+    Object.keys(verdict.again).length === 0
+      ? ""
+      : `; steps entered again: ${listed(verdict.again)}`;
+  const told = `replies ${listed(replies)}; store ${listed(statuses)}${refused}${again}`;
+  const lines = [`${fault.name}: ${told}`];
   return [...lines, ...verdict.violations.map((each) => `  VIOLATION ${each}`)].join("\n");
 }
 

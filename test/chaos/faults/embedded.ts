@@ -18,9 +18,9 @@ function onEmbedded({
     async open(stage) {
       const [port = 0] = await unusedPorts(1);
       const server = await openEmbedded(stage, port);
-      const { url, outside, leaseMs, deaths } = server;
+      const { url, outside, leaseMs, deaths, ends, trailFolder } = server;
       return {
-        ...{ url, outside, leaseMs, deaths },
+        ...{ url, outside, leaseMs, deaths, ends, trailFolder },
         strike: (draw) => strike(server, draw),
         openStore: () => server.look(),
         close: () => server.close(),
@@ -57,6 +57,7 @@ export const embeddedFaults: readonly Fault[] = [
     name: "embedded-disk-full",
     about: "the embedded store's file can't grow (a file-size limit) for 2 to 6 s",
     bitesWith: "STORE_FULL",
+    hurtsStore: true,
     strike: fill,
   }),
 ];

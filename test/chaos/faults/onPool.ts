@@ -2,7 +2,7 @@
  * Kinds of faults on the pool: what all of them are made of.
  */
 import type { Draw } from "../draw.ts";
-import type { Fault } from "../fault.ts";
+import type { Fault, Struck } from "../fault.ts";
 import { openPool, type Pool, type PoolPlan } from "../world/pool.ts";
 
 /** A kind of fault that is one strike on a pool. */
@@ -10,7 +10,7 @@ export interface PoolFault extends Omit<Fault, "open"> {
   readonly plan?: PoolPlan;
   /** Once, before anybody calls. Undone with the pool. */
   readonly prepare?: (pool: Pool) => Promise<void>;
-  readonly strike: (pool: Pool, draw: Draw) => Promise<string>;
+  readonly strike: (pool: Pool, draw: Draw) => Promise<string | Struck>;
   readonly settle?: (pool: Pool, gone: Promise<void>) => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function onPool({ plan = {}, prepare, strike, settle, ...fault }: PoolFau
         url: pool.url,
         outside: pool.cluster.outside,
         leaseMs: pool.leaseMs,
-        deaths: pool.deaths,
+        ...{ deaths: pool.deaths, ends: pool.ends, trailFolder: pool.trailFolder },
         strike: (draw) => strike(pool, draw),
         ...(settle === undefined ? {} : { settle: (gone: Promise<void>) => settle(pool, gone) }),
         openStore: () => pool.look(),

@@ -126,8 +126,6 @@ export const processFaults: readonly Fault[] = [
   onPool({
     name: "worker-pause",
     about: "SIGSTOP of a worker for 1.2 to 2.2 leases, then SIGCONT",
-    // SMTP knows no keys: a message under way when the process stood still is finished when it wakes.
-    limits: { doublesMails: true },
     strike: (pool, draw) => stop(pool, "workers", draw),
   }),
   onPool({

@@ -5,7 +5,7 @@ import { cp, readdir, rm, stat, truncate } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Draw } from "../draw.ts";
-import type { Fault } from "../fault.ts";
+import type { Fault, Struck } from "../fault.ts";
 import type { Pool } from "../world/pool.ts";
 import { onPool } from "./onPool.ts";
 
@@ -17,12 +17,14 @@ async function stop({ cluster, leaseMs }: Pool, draw: Draw): Promise<string> {
   return `Redis stopped for ${forMs} ms`;
 }
 
-async function kill({ cluster }: Pool, draw: Draw): Promise<string> {
+async function kill({ cluster }: Pool, draw: Draw): Promise<Struck> {
+  const killedAtMs = performance.now();
   await cluster.redis.kill();
   const awayMs = draw.between(0, 4_000);
   await pause(awayMs);
   await cluster.redis.start();
-  return `Redis killed, away for ${awayMs} ms`;
+  const what = `Redis killed, away for ${awayMs} ms`;
+  return { what, forgotten: { fromMs: killedAtMs - mostUnflushedMs, untilMs: performance.now() } };
 }
 
 /** Room for a few more records, then none. */
@@ -43,11 +45,14 @@ async function fill(pool: Pool, draw: Draw): Promise<string> {
   }
 }
 
+/** While a flush is under way Redis acknowledges up to two seconds of writes that it holds in its own memory. */
+const mostUnflushedMs = 2_000;
 /** What a power cut leaves with everysec: the file as it was at the last flush, up to this long ago. */
 const unflushedMs = 1_000;
 const sampleMs = 50;
 
-async function cutPower({ cluster, redisDirectory }: Pool, draw: Draw): Promise<string> {
+async function cutPower({ cluster, redisDirectory }: Pool, draw: Draw): Promise<Struck> {
+  const fromMs = performance.now();
   const file = await appendOnlyFile(redisDirectory);
   const lossMs = draw.between(unflushedMs / 2, unflushedMs);
   const sizes: number[] = [];
@@ -60,7 +65,8 @@ async function cutPower({ cluster, redisDirectory }: Pool, draw: Draw): Promise<
   const lost = (await stat(file)).size - flushed;
   await truncate(file, flushed);
   await cluster.redis.start();
-  return `power cut: the last ${lost} bytes of acknowledged writes are gone`;
+  const what = `power cut: the last ${lost} bytes of acknowledged writes are gone`;
+  return { what, forgotten: { fromMs, untilMs: performance.now() } };
 }
 
 async function appendOnlyFile(redisDirectory: string): Promise<string> {
@@ -71,7 +77,8 @@ async function appendOnlyFile(redisDirectory: string): Promise<string> {
   return path.join(folder, newest);
 }
 
-async function restoreSnapshot({ cluster, redisDirectory }: Pool, draw: Draw): Promise<string> {
+async function restoreSnapshot({ cluster, redisDirectory }: Pool, draw: Draw): Promise<Struck> {
+  const fromMs = performance.now();
   const snapshot = `${redisDirectory}-snapshot`;
   await cp(redisDirectory, snapshot, { recursive: true });
   const ageMs = draw.between(2_000, 6_000);
@@ -81,7 +88,8 @@ async function restoreSnapshot({ cluster, redisDirectory }: Pool, draw: Draw): P
   await cp(snapshot, redisDirectory, { recursive: true });
   await rm(snapshot, { recursive: true });
   await cluster.redis.start();
-  return `a snapshot of ${ageMs} ms ago restored`;
+  const what = `a snapshot of ${ageMs} ms ago restored`;
+  return { what, forgotten: { fromMs, untilMs: performance.now() } };
 }
 
 /** In the order of docs/reliability.md. */
@@ -89,25 +97,28 @@ export const redisFaults: readonly Fault[] = [
   onPool({
     name: "redis-pause",
     about: "SIGSTOP of Redis for 1.2 to 2.2 leases, then SIGCONT",
+    hurtsStore: true,
     strike: stop,
   }),
   onPool({
     name: "redis-kill-always",
     about: "SIGKILL of Redis with appendfsync always; started again within 4 s",
-    strike: kill,
+    hurtsStore: true,
+    // It forgets nothing.
+    strike: async (pool, draw) => (await kill(pool, draw)).what,
   }),
   onPool({
     name: "redis-kill-everysec",
     about: "SIGKILL of Redis with appendfsync everysec; started again within 4 s",
     plan: { appendfsync: "everysec" },
-    // While a flush is under way Redis acknowledges up to two seconds of writes that it holds in its own memory.
-    limits: { forgets: true },
+    hurtsStore: true,
     strike: kill,
   }),
   onPool({
     name: "redis-full",
     about: "maxmemory lowered to what is used, for 2 to 5 s",
     bitesWith: "STORE_FULL",
+    hurtsStore: true,
     strike: fill,
   }),
   onPool({
@@ -115,13 +126,13 @@ export const redisFaults: readonly Fault[] = [
     about:
       "Redis with everysec killed, and the last 0.5 to 1 s of its file cut off, as a power cut does",
     plan: { appendfsync: "everysec" },
-    limits: { forgets: true },
+    hurtsStore: true,
     strike: cutPower,
   }),
   onPool({
     name: "restored-snapshot",
     about: "Redis killed and started on a copy of its files that is 2 to 6 s old",
-    limits: { forgets: true },
+    hurtsStore: true,
     everyMs: [3_000, 8_000],
     strike: restoreSnapshot,
   }),

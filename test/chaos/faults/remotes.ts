@@ -10,7 +10,7 @@ export const remoteFaults: readonly Fault[] = [
   onPool({
     name: "keys-ignored",
     about: "SIGKILL of a worker while the payment service is slow and ignores idempotency keys",
-    limits: { doublesCharges: true },
+    limits: { ignoresKeys: true },
     async prepare({ cluster }) {
       const faults = [
         { kind: "ignoreKeys" },

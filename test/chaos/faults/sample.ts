@@ -25,5 +25,6 @@ export const sample: Fault = onPool({
   about: "SIGKILL of a worker, a front and Redis (appendfsync always), one after the other",
   // On a busy machine who only waits for a processor must not lose its lease: that would be another fault (worker-pause).
   plan: { leaseMs: 10_000 },
+  hurtsStore: true,
   strike: killEachKind,
 });

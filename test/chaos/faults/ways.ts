@@ -95,6 +95,7 @@ function redisWay(
   return onPool({
     ...{ name, about },
     plan: { redisWays: true },
+    hurtsStore: true,
     strike: (pool, draw) => troubleRedisWays(pool, draw, trouble, forMs),
   });
 }
@@ -118,6 +119,7 @@ export const wayFaults: readonly Fault[] = [
     about:
       "the connections of one or all processes to Redis fall silent for good; nobody is told, new ones pass",
     plan: { redisWays: true },
+    hurtsStore: true,
     strike: loseRedisWays,
   }),
   redisWay("redis-slow", "each way to Redis takes 250 ms", troubles.slow, [2_000, 6_000]),

@@ -9,6 +9,8 @@ export interface Strike {
   readonly fromMs: number;
   /** Everything that it hit was whole again. */
   readonly untilMs: number;
+  /** What the store had acknowledged then is gone. */
+  readonly forgotten?: { readonly fromMs: number; readonly untilMs: number };
 }
 
 /** Figures over the strikes of a kind. */
@@ -44,8 +46,10 @@ export function availabilityOf(
     }
   }
   let [slowestMs, recoveryMs] = [0, 0];
-  for (const { atMs, tookMs } of results) {
+  for (const { atMs, tookMs, isWhole } of results) {
     slowestMs = Math.max(slowestMs, tookMs);
+    // In a whole call there are people who think.
+    if (isWhole) continue;
     const hitBy = strikes.findLast(({ fromMs }) => fromMs <= atMs && fromMs >= atMs - tookMs);
     if (hitBy !== undefined) recoveryMs = Math.max(recoveryMs, atMs - hitBy.fromMs);
   }

@@ -3,6 +3,7 @@
  */
 import type { AcceptedMail, Booking, Refund } from "@reprise/shop";
 import type { Effects } from "../load/errands.ts";
+import { tagPattern } from "../role/trail.ts";
 
 /** The books, by the errand's tag. */
 export interface FarEnd {
@@ -11,9 +12,6 @@ export interface FarEnd {
   readonly bookings: number;
   readonly mails: number;
 }
-
-/** Every effect names its tag here. */
-const tagIn = /[a-z0-9]+x\d+x/;
 
 /** Reads them. */
 export async function readFarEnd(outside: string): Promise<FarEnd> {
@@ -47,7 +45,7 @@ export async function readFarEnd(outside: string): Promise<FarEnd> {
 function countTags(texts: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const text of texts) {
-    const tag = tagIn.exec(text)?.[0] ?? "";
+    const tag = tagPattern.exec(text)?.[0] ?? "";
     counts.set(tag, (counts.get(tag) ?? 0) + 1);
   }
   return counts;

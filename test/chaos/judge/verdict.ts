@@ -4,20 +4,19 @@
  * 1. An effect more than the undisturbed run has is doubled; a result that says it is done with fewer is a lie.
  * 2. A client that does not know how its run ended, or got another text than the undisturbed run gives, is a lost run.
  * 3. A refusal counts as an answer only where the kind of fault explains its code.
- * 4. What a kind of fault can't rule out (limits) is counted apart and is no violation; everything else is one.
+ * 4. What came twice, and a client that was told RUN_LOST, is a violation unless what happened to the run itself explains it
+ *    (excuse.ts): its process died, stood still or lost the store between the effect and its record, or the store forgot that.
+ *    A kind of fault alone explains nothing. The same holds for a step that was entered twice, also where a remote's keys hid it.
  */
 import { comparable, type ErrandName } from "../load/errands.ts";
 import type { Ended, LoadRecord } from "../load/record.ts";
+import { type Evidence, excusesOf } from "./excuse.ts";
 import type { FarEnd } from "./farEnd.ts";
 
-/** What a kind of fault can't rule out, with the reason in docs/reliability.md. */
+/** What remotes do in a kind of fault, with what that means in docs/reliability.md. */
 export interface Limits {
-  /** The store forgets what it acknowledged. */
-  readonly forgets?: true;
-  /** A process that stands still in the middle of a call finishes that call afterwards. */
-  readonly doublesMails?: true;
   /** The payment service moves money again under a key that it knows. */
-  readonly doublesCharges?: true;
+  readonly ignoresKeys?: true;
 }
 
 /** Figures of one kind of fault. */
@@ -32,6 +31,8 @@ export interface Verdict {
   /** Clients that were told RUN_LOST and started anew under their key. */
   readonly toldLost: number;
   readonly lostRuns: number;
+  /** Steps that were entered again, by reason. */
+  readonly again: Readonly<Record<string, number>>;
   /** In words; none is a pass. */
   readonly violations: readonly string[];
 }
@@ -44,10 +45,12 @@ export function judge(
   record: LoadRecord,
   farEnd: FarEnd,
   expected: ReadonlyMap<ErrandName, string>,
-  limits: Limits,
+  evidence: Evidence,
+  limits: Limits = {},
 ): Verdict {
   const violations = [...record.contradictions];
   const refused: Record<string, number> = {};
+  const again: Record<string, number> = {};
   let [undisturbed, doubledCharges, doubledMails, toldLost, lostRuns] = [0, 0, 0, 0, 0];
   for (const each of record.ended) {
     const { errand, ending, startedAnew } = each;
@@ -59,15 +62,23 @@ export function judge(
       void violations.push(`${what}: ${describe(each, effects)}`);
     if (startedAnew > 0) {
       toldLost += 1;
-      if (limits.forgets !== true) complain("told that the run is lost");
+      if (!isForgotten(each, evidence)) complain("told that the run is lost");
+    }
+    const mailReasons = excusesOf(errand.tag, isMail, evidence);
+    const chargeReasons = excusesOf(errand.tag, (step) => !isMail(step), evidence);
+    for (const reason of [...mailReasons, ...chargeReasons]) {
+      const word = reason ?? "no reason";
+      again[word] = (again[word] ?? 0) + 1;
+      if (reason === undefined) complain("a step was entered again without a reason");
     }
     if (charges > 0) {
       doubledCharges += 1;
-      if (limits.doublesCharges !== true) complain("charged twice");
+      const isExplained = limits.ignoresKeys === true && chargeReasons.length >= charges;
+      if (!isExplained) complain("charged twice");
     }
     if (mails > 0) {
       doubledMails += 1;
-      if (limits.doublesMails !== true && limits.forgets !== true) complain("mailed twice");
+      if (mailReasons.length < mails) complain("mailed twice");
     }
     if (ending.kind === "refused") {
       refused[ending.code] = (refused[ending.code] ?? 0) + 1;
@@ -94,8 +105,21 @@ export function judge(
     doubledMails,
     toldLost,
     lostRuns,
+    again,
     violations,
   };
+}
+
+/** Steps that send mail: SMTP knows no keys. */
+function isMail(step: string): boolean {
+  return step.startsWith("mail ");
+}
+
+/** Whether the store forgot something while the errand was under way. */
+function isForgotten({ endedAtMs, lastedMs }: Ended, { forgotten }: Evidence): boolean {
+  return forgotten.some(
+    ({ fromMs, untilMs }) => fromMs <= endedAtMs && untilMs >= endedAtMs - lastedMs,
+  );
 }
 
 function describe({ errand, ending, era, startedAnew, lastedMs }: Ended, effects: object): string {

@@ -60,7 +60,7 @@ export async function visit(visit: Visit, stragglers: Promise<unknown>[]): Promi
   let startedAnew = 0;
   const ended = (ending: Ending): Ended => ({
     ...{ errand, ending, startedAnew, era: "modern" as const },
-    lastedMs: performance.now() - sinceMs,
+    ...{ lastedMs: performance.now() - sinceMs, endedAtMs: performance.now() },
   });
   const first: CallParams = { name: errand.tool, arguments: errand.args };
   let params = first;

@@ -26,7 +26,7 @@ export async function legacyVisit({
   const until = startMs + patienceMs;
   const ended = (ending: Ending): Ended => ({
     ...{ errand, ending, startedAnew: 0, era: "legacy" as const },
-    lastedMs: performance.now() - startMs,
+    ...{ lastedMs: performance.now() - startMs, endedAtMs: performance.now() },
   });
   for (;;) {
     const sinceMs = performance.now();
@@ -44,13 +44,13 @@ export async function legacyVisit({
           timeout: callTimeoutMs,
         },
       );
-      record.took(sinceMs, "result");
+      record.took(sinceMs, "result", { isWhole: true });
       const content = result.content as readonly { readonly text?: string }[];
       const text = content.map((each) => each.text ?? "").join("\n");
       return ended({ kind: "result", text, isError: result.isError === true });
     } catch (error) {
       const refused = refusalIn(error);
-      record.took(sinceMs, refused?.code ?? "lost");
+      record.took(sinceMs, refused?.code ?? "lost", { isWhole: true });
       if (refused?.code === "RUN_CANCELLED") return ended({ kind: "refused", ...refused });
       if (performance.now() > until) return ended({ kind: "unknown", why: String(error) });
       await pause(retryPauseMs);

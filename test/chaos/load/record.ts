@@ -19,6 +19,8 @@ export interface Ended {
   /** Started anew after RUN_LOST. */
   readonly startedAnew: number;
   readonly lastedMs: number;
+  /** By `performance.now()`. */
+  readonly endedAtMs: number;
 }
 
 /** A reply, or the lack of one. Times by `performance.now()`. */
@@ -27,6 +29,8 @@ interface Answered {
   readonly tookMs: number;
   /** `result`, `lost`, or the error's code. */
   readonly what: string;
+  /** A whole call with its questions, and not one round of it. */
+  readonly isWhole: boolean;
 }
 
 /** The record of one stretch of load. */
@@ -36,9 +40,9 @@ export class LoadRecord {
   /** What contradicts itself, in words: two replies to one request that differ. */
   readonly contradictions: string[] = [];
 
-  took(sinceMs: number, what: string): void {
+  took(sinceMs: number, what: string, { isWhole = false } = {}): void {
     const atMs = performance.now();
-    this.answered.push({ atMs, tookMs: atMs - sinceMs, what });
+    this.answered.push({ atMs, tookMs: atMs - sinceMs, what, isWhole });
   }
 
   /** How many replies of each sort came. */

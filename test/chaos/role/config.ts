@@ -7,6 +7,9 @@ import process from "node:process";
 /** A file whose text is the revision of the handlers that a starting process serves; absent, they are those of `main`. */
 export const revisionFile: string | undefined = process.env["CHAOS_REVISION_FILE"];
 
+/** Where this process writes down its steps; absent, it does not. */
+export const trailFolder: string | undefined = process.env["CHAOS_TRAIL"];
+
 /** Where the embedded store of a process without Redis lives. */
 export const embeddedDataDir: string = process.env["CHAOS_DATA"] ?? "";
 

@@ -8,6 +8,7 @@ import process from "node:process";
 import { bookTrip, type Mail, type Payments, refundOrder, sendInvoice } from "@reprise/shop";
 import { CallerError, defineServer, type Server, type ToolDefinition, tool } from "reprise";
 import * as z from "zod";
+import type { Trail } from "./trail.ts";
 
 /** Which handlers are served: `changed` has a step under another name. */
 export type Revision = "main" | "changed";
@@ -16,19 +17,21 @@ export type Revision = "main" | "changed";
 export function loadShop(
   services: { readonly payments: Payments; readonly mail: Mail },
   revision: Revision,
+  trail?: Trail,
 ): Server {
   const payments = manyOrders(services.payments);
   const { mail } = services;
+  const tools = [
+    refundOrder(payments, mail),
+    sendInvoice(payments, mail),
+    bookTrip(payments),
+    payOut(payments, revision),
+    killWorker(),
+  ];
   return defineServer({
     name: "shop",
     version: revision,
-    tools: [
-      refundOrder(payments, mail),
-      sendInvoice(payments, mail),
-      bookTrip(payments),
-      payOut(payments, revision),
-      killWorker(),
-    ],
+    tools: trail === undefined ? tools : tools.map((each) => trail.followed(each)),
   });
 }
 

@@ -8,8 +8,15 @@ import process from "node:process";
 import { createMail, createPayments, readServedConfig } from "@reprise/shop";
 import { type Authenticate, serve } from "reprise";
 import { readSettings, serveFront, serveWorker } from "reprise/roles";
-import { embeddedDataDir, embeddedLeaseMs, embeddedPort, revisionFile } from "./config.ts";
+import {
+  embeddedDataDir,
+  embeddedLeaseMs,
+  embeddedPort,
+  revisionFile,
+  trailFolder,
+} from "./config.ts";
 import { loadShop, type Revision } from "./loadShop.ts";
+import { Trail } from "./trail.ts";
 
 /** Callers say who they are, as behind a gateway that has authenticated them. */
 const authenticate: Authenticate = ({ headers }) => {
@@ -33,6 +40,7 @@ const payments = createPayments(shopUrl);
 const shop = loadShop(
   { payments, mail: createMail({ smtpHost, smtpPort, logUrl: shopUrl }) },
   revision(),
+  trailFolder === undefined ? undefined : new Trail(trailFolder),
 );
 // Before the first line: who reads it may send a signal at once.
 const ended = nextSigterm();

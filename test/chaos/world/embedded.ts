@@ -2,7 +2,7 @@
  * One server with the embedded store, and the outside world beside it, which nothing hits.
  */
 import { execFile } from "node:child_process";
-import { stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -10,6 +10,7 @@ import { startOutsideProcess } from "@reprise/shop";
 import { openLmdbStore } from "@reprise/store-lmdb";
 import { Member } from "../../support/cluster/member.ts";
 import type { Stage } from "../fault.ts";
+import type { Evidence } from "../judge/excuse.ts";
 import type { LookedAtStore } from "../judge/stuckRuns.ts";
 
 /** A running server. */
@@ -19,6 +20,8 @@ export interface EmbeddedServer {
   readonly leaseMs: number;
   readonly member: Member;
   readonly deaths: readonly string[];
+  readonly ends: Evidence["ends"];
+  readonly trailFolder: string;
   /** Size of the store's file in bytes. */
   storeBytes(): Promise<number>;
   /** Lets no file of the server grow beyond so many bytes, as a quota does; undefined: no limit. */
@@ -42,6 +45,9 @@ export async function openEmbedded(
     dataDir: path.join(folder, "shop"),
   });
   const deaths: string[] = [];
+  const ends: { readonly pid: number; readonly atMs: number }[] = [];
+  const trailFolder = path.join(folder, "trail");
+  await mkdir(trailFolder);
   const member = new Member(
     {
       name: "embedded server",
@@ -51,12 +57,14 @@ export async function openEmbedded(
         CHAOS_DATA: path.join(folder, "data"),
         CHAOS_LEASE_MS: String(leaseMs),
         CHAOS_PORT: String(port),
+        CHAOS_TRAIL: trailFolder,
         SHOP_URL: outside.url,
         SHOP_SMTP_PORT: String(outside.smtpPort),
       },
       ready: /^ {2}MCP +(\S+)/,
     },
     {
+      onEnd: (_member, pid) => void ends.push({ pid, atMs: performance.now() }),
       onDeath: ({ name, printed }, how) => void deaths.push(`${name} ended (${how})\n${printed()}`),
     },
   );
@@ -70,7 +78,7 @@ export async function openEmbedded(
   try {
     const [, url = ""] = await member.start();
     return {
-      ...{ url, leaseMs, member, deaths, close },
+      ...{ url, leaseMs, member, deaths, ends, trailFolder, close },
       outside: outside.url,
       storeBytes: async () => (await stat(path.join(directory, "reprise.mdb"))).size,
       async limitFiles(bytes) {

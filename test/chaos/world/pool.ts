@@ -2,7 +2,7 @@
  * The deployment that most faults are played on: Redis, nginx in turns over fronts, workers, and the outside world, which
  * nothing hits. Between any two of them stands a fault proxy where the plan says so.
  */
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { RedisConnection } from "@reprise/store-redis";
 import { connectRedis } from "@reprise/store-redis";
@@ -12,6 +12,7 @@ import { unusedPorts } from "../../support/cluster/ports.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/faultProxy.ts";
 import type { RedisServer } from "../../support/redisServer.ts";
 import type { Stage } from "../fault.ts";
+import type { Evidence } from "../judge/excuse.ts";
 import type { LookedAtStore } from "../judge/stuckRuns.ts";
 import type { Revision } from "../role/loadShop.ts";
 import { lookIntoRedis } from "./lookIntoRedis.ts";
@@ -53,6 +54,8 @@ export interface Pool {
   readonly otherServers: readonly RedisServer[];
   /** In words. */
   readonly deaths: string[];
+  readonly ends: Evidence["ends"];
+  readonly trailFolder: string;
   /** Which handlers processes have that start from now on. */
   deploy(revision: Revision): Promise<void>;
   /** A connection of the caller's, past all proxies. */
@@ -90,6 +93,9 @@ export async function openPool({ folder, roleArgs }: Stage, plan: PoolPlan = {})
     }
     const revisionFile = path.join(folder, "revision");
     const deaths: string[] = [];
+    const ends: { readonly pid: number; readonly atMs: number }[] = [];
+    const trailFolder = path.join(folder, "trail");
+    await mkdir(trailFolder);
     let isOpen = true;
     const cluster = await startCluster({
       dataDir: folder,
@@ -104,6 +110,7 @@ export async function openPool({ folder, roleArgs }: Stage, plan: PoolPlan = {})
         REPRISE_LOG_LEVEL: "error",
         REPRISE_RATE_LIMIT_PER_MINUTE: "0",
         CHAOS_REVISION_FILE: revisionFile,
+        CHAOS_TRAIL: trailFolder,
         ...plan.settings,
         ...other?.settings,
       },
@@ -111,6 +118,7 @@ export async function openPool({ folder, roleArgs }: Stage, plan: PoolPlan = {})
         const way = ways.get(name);
         return way === undefined ? {} : { REPRISE_REDIS_URL: `redis://127.0.0.1:${way.port}` };
       },
+      onEnd: (_member, pid) => void ends.push({ pid, atMs: performance.now() }),
       onDeath(member, how) {
         deaths.push(`${member.name} ended (${how})\n${member.printed()}`);
         // As an orchestrator does. A start that fails is a death again.
@@ -126,7 +134,7 @@ export async function openPool({ folder, roleArgs }: Stage, plan: PoolPlan = {})
     if (clientWay !== undefined) undo.push(() => clientWay.close());
     const address = other?.address ?? { url: cluster.redisUrl };
     return {
-      ...{ cluster, leaseMs, deaths, clientWay, close },
+      ...{ cluster, leaseMs, deaths, ends, trailFolder, clientWay, close },
       url: clientWay === undefined ? cluster.url : `http://127.0.0.1:${clientWay.port}/mcp`,
       fronts: cluster.fronts.map(({ member }) => member),
       workers: cluster.workers,

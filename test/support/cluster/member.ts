@@ -30,6 +30,8 @@ export interface MemberPlan {
 export interface MemberEvents {
   /** A member ended and nobody had asked it to. */
   onDeath?(member: Member, how: string): void;
+  /** A process of a member has ended, asked to or not. */
+  onEnd?(member: Member, pid: number): void;
   /** A line that a member printed. */
   onLine?(member: Member, line: string): void;
   /** What a member with `ipc` sent. */
@@ -166,6 +168,7 @@ export class Member {
     ])) as [number | string | null, string | null];
     const how = signal ?? `exit code ${String(code)}`;
     this.#child = undefined;
+    if (child.pid !== undefined) this.#events.onEnd?.(this, child.pid);
     if (!this.#mayEnd) this.#events.onDeath?.(this, how);
     return how;
   }
