@@ -46,7 +46,14 @@ interface Compiled {
 const DEFAULT_TIMEOUT_MS = 10 * 60 * 1000;
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 
-const emptyInput: JsonObject = { type: "object", additionalProperties: false };
+let compiledEmpty: CompiledSchema | undefined;
+
+/** Of handlers without arguments. One for all: compiling a schema takes longer than the rest of a handler. */
+function emptyInput(): CompiledSchema {
+  const empty: JsonObject = { type: "object", additionalProperties: false };
+  compiledEmpty ??= compileSchema(empty, "input", "no arguments");
+  return compiledEmpty;
+}
 
 /** A catalog with what its author should know. */
 export interface CompiledServer extends Catalog {
@@ -202,7 +209,8 @@ function common(
 
 /** @throws RepriseError DEFINITION_INVALID unless the schema describes an object, which arguments always are */
 function inputSchema(schema: AnySchema | undefined, label: string): CompiledSchema {
-  const compiled = compileSchema(schema ?? emptyInput, "input", `${label} input`);
+  const compiled =
+    schema === undefined ? emptyInput() : compileSchema(schema, "input", `${label} input`);
   if (memberOf(compiled.json, "type") === "object") return compiled;
   // Libraries leave the type of a union to its members; the protocol wants it at the root (MCP 2026-07-28, tools, "Tool").
   if (isUnionOfObjects(compiled.json)) {

@@ -20,6 +20,8 @@ import {
 
 interface RunText {
   readonly origin: string;
+  /** Decoded; given to nobody (D1). */
+  readonly own: RunOrigin;
   head: string;
   readonly entries: string[];
 }
@@ -31,6 +33,27 @@ export interface MemorySnapshot {
   readonly keys: Readonly<Record<string, KeyRecord>>;
 }
 
+/** A run as it was read: most who read one look at its head alone, so the origin is decoded when it is asked for. */
+class ReadRun implements StoredRun {
+  readonly head: RunHead;
+  readonly #text: Pick<RunText, "origin" | "entries">;
+  #origin: RunOrigin | undefined;
+
+  constructor({ origin, head, entries }: RunText) {
+    this.head = JSON.parse(head) as RunHead;
+    this.#text = { origin, entries };
+  }
+
+  get origin(): RunOrigin {
+    this.#origin ??= JSON.parse(this.#text.origin) as RunOrigin;
+    return this.#origin;
+  }
+
+  entries(): readonly Entry[] {
+    return this.#text.entries.map((entry) => JSON.parse(entry) as Entry);
+  }
+}
+
 /** Records shared by the memory stores of one test. */
 export class MemoryRecords {
   readonly #runs = new Map<string, RunText>();
@@ -40,11 +63,13 @@ export class MemoryRecords {
   run(runId: string): StoredRun | undefined {
     const text = this.#runs.get(runId);
     if (text === undefined) return undefined;
-    return {
-      origin: JSON.parse(text.origin) as RunOrigin,
-      head: JSON.parse(text.head) as RunHead,
-      entries: () => text.entries.map((entry) => JSON.parse(entry) as Entry),
-    };
+    return new ReadRun(text);
+  }
+
+  /** The head alone, for those who only look where a run stands. */
+  head(runId: string): RunHead | undefined {
+    const text = this.#runs.get(runId);
+    return text === undefined ? undefined : (JSON.parse(text.head) as RunHead);
   }
 
   key(scope: string): KeyRecord | undefined {
@@ -65,7 +90,8 @@ export class MemoryRecords {
     const originText = write.origin === undefined ? before?.origin : JSON.stringify(write.origin);
     if (originText === undefined)
       throw new Error(`a transition wrote run ${id}, which does not exist`);
-    const origin = JSON.parse(originText) as RunOrigin;
+    const known = write.origin === undefined ? before?.own : undefined;
+    const origin = known ?? (JSON.parse(originText) as RunOrigin);
     const kept = (before?.entries ?? []).slice(0, write.cutEntriesAt);
     const appended = (write.append ?? []).map((entry) => JSON.stringify(entry));
     if (appended.length > 0 && write.appendAt !== kept.length) {
@@ -75,7 +101,7 @@ export class MemoryRecords {
     const follows = origin.key && keyAfter(this.key(origin.key.scope), origin, write.head);
     const displacedHead = displaced === undefined ? undefined : JSON.stringify(displaced.head);
 
-    this.#runs.set(id, { origin: originText, head, entries: [...kept, ...appended] });
+    this.#runs.set(id, { origin: originText, own: origin, head, entries: [...kept, ...appended] });
     if (displaced !== undefined && displacedHead !== undefined) {
       const other = this.#runs.get(displaced.runId);
       if (other !== undefined) other.head = displacedHead;

@@ -248,7 +248,7 @@ function openHandle(shared: Shared): MemoryStore {
         };
         const look = (): void => {
           takeBackLeaseTimer();
-          const head = records.run(runId)?.head;
+          const head = records.head(runId);
           if (!standsAt(head, epoch)) settle();
           else if (head?.lease !== undefined)
             takeBackLeaseTimer = setTimer(head.lease.until - now(), look);
@@ -263,7 +263,7 @@ function openHandle(shared: Shared): MemoryStore {
     onStopping: (runId, epoch, listener) => {
       let hasLeft = false;
       const look = (): void => {
-        const head = records.run(runId)?.head;
+        const head = records.head(runId);
         const why = head && stopOf(head, epoch);
         if (why === "cancelled") {
           unsubscribe();
@@ -279,7 +279,7 @@ function openHandle(shared: Shared): MemoryStore {
     findAbandoned: async (limit) => {
       checkOpen();
       const abandoned = records.runIds().filter((runId) => {
-        const head = records.run(runId)?.head;
+        const head = records.head(runId);
         return head !== undefined && isAbandoned(head);
       });
       return abandoned.slice(0, limit);
@@ -297,7 +297,7 @@ function openHandle(shared: Shared): MemoryStore {
       checkOpen();
       const expired = records
         .runIds()
-        .filter((runId) => (records.run(runId)?.head.expiresAt ?? Infinity) < now())
+        .filter((runId) => (records.head(runId)?.expiresAt ?? Infinity) < now())
         .slice(0, limit);
       for (const runId of expired) records.remove(runId);
       return expired.length;
