@@ -176,6 +176,22 @@ describe("a person", () => {
     await page.getByText("r-brand-new").first().waitFor();
   });
 
+  test("sees it also when a proxy had answered for a server that was away", async () => {
+    const dashboard = await filledDashboard();
+    const { page, go } = await visit(dashboard);
+    let refused = 0;
+    await page.route("**/ops/api/live", async (route) => {
+      refused += 1;
+      if (refused === 1) await route.fulfill({ status: 502, body: "Bad Gateway" });
+      else await route.continue();
+    });
+    await go("/asks");
+    await page.getByText("order-desk").first().waitFor();
+    await expect.poll(() => refused, { timeout: 30_000 }).toBe(2);
+    await dashboard.history.record(dashboard.waiting("r-brand-new"));
+    await page.getByText("r-brand-new").first().waitFor();
+  });
+
   test("cancels all that match, and is told how many", async () => {
     const dashboard = await filledDashboard();
     const { page, go } = await visit(dashboard);
