@@ -2,18 +2,11 @@
 import { defineServer, type Effects, tool } from "@reprise/runtime";
 import type { FastifyBaseLogger } from "fastify";
 import { describe, expect, test } from "vitest";
-import { type Cluster, cluster } from "./support/instances.ts";
+import { cluster } from "./support/instances.ts";
 import { type EventReader, initialize, type Message, streamOf } from "./support/legacyClient.ts";
+import { storeKinds } from "./support/stores.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
-
-/** Moves the time on in steps, with room for what each one sets off. */
-async function pass({ clock }: Cluster, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second++) {
-    clock.advance(1_000);
-    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 /** Asks two things; after the answer to the first it has more to tell than is kept. */
 function chattyServer(effects: Effects) {
@@ -68,11 +61,15 @@ async function untilTold(stream: EventReader): Promise<readonly Message[]> {
   return messages;
 }
 
-describe.each(["once", "repeatable"] as const)("an open question of a %s tool", (effects) => {
+describe.each(
+  storeKinds().flatMap(([name, kind]) =>
+    (["once", "repeatable"] as const).map((effects) => ({ name, kind, effects })),
+  ),
+)("in $name, an open question of a $effects tool", ({ kind, effects }) => {
   test.each([0, 1])(
     "whose event is no longer kept is sent again, once and under its id, at front %i",
     async (place) => {
-      const all = await cluster(chattyServer(effects));
+      const all = await cluster(chattyServer(effects), { kind });
       const [a, b] = all.instances;
       const session = await initialize(a.url);
       const stream = streamOf(await session.request(a.url, "tools/call", call));
@@ -86,11 +83,11 @@ describe.each(["once", "repeatable"] as const)("an open question of a %s tool", 
       const told = await untilTold(again);
       expect(told.every(({ method }) => method === "notifications/progress")).toBe(true);
       const next = again.message();
-      await pass(all, 3);
+      await all.pass(3_000);
       expect(await next).toEqual(other);
 
       await session.answer(a.url, other.id, yes);
-      await pass(all, 3);
+      await all.pass(3_000);
       expect(await again.rest()).toMatchObject([{ result: { content: [{ text: "true true" }] } }]);
     },
   );
@@ -98,7 +95,7 @@ describe.each(["once", "repeatable"] as const)("an open question of a %s tool", 
   test.each([0, 1])(
     "that its client has is not sent again, although other events were missed, at front %i",
     async (place) => {
-      const all = await cluster(chattyServer(effects));
+      const all = await cluster(chattyServer(effects), { kind });
       const [a, b] = all.instances;
       const session = await initialize(a.url);
       const stream = streamOf(await session.request(a.url, "tools/call", call));
@@ -111,9 +108,9 @@ describe.each(["once", "repeatable"] as const)("an open question of a %s tool", 
 
       const again = streamOf(await session.listen(all.instances[place]?.url ?? "", other?.id));
       await untilTold(again);
-      await pass(all, 3);
+      await all.pass(3_000);
       await session.answer(a.url, other?.message?.id, yes);
-      await pass(all, 3);
+      await all.pass(3_000);
       expect(await again.rest()).toMatchObject([{ result: { content: [{ text: "true true" }] } }]);
     },
   );

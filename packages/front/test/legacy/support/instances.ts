@@ -13,13 +13,9 @@ import {
   type ServerDefinition,
   type SharedRecords,
 } from "@reprise/runtime";
-import {
-  createManualClock,
-  createMemoryStore,
-  type ManualClock,
-  type MemoryStore,
-} from "@reprise/testing";
+import { createManualClock, type ManualClock } from "@reprise/testing";
 import { onTestFinished } from "vitest";
+import { inMemory, type StoreKind, type Stores } from "./stores.ts";
 
 type FrontOptions = Parameters<typeof listen>[0];
 
@@ -42,7 +38,9 @@ export interface Cluster {
   readonly instances: readonly [Instance, Instance];
   readonly shared: SharedRecords;
   /** The runs of all. */
-  readonly runs: () => ReturnType<MemoryStore["snapshot"]>["runs"];
+  readonly runs: Stores["runs"];
+  /** Moves the time on in steps, with room for what each one sets off. */
+  pass(ms: number, stepMs?: number): Promise<void>;
   /** Starts one more: of the same release, or of another. */
   another(release?: ServerDefinition): Promise<Instance>;
 }
@@ -54,12 +52,17 @@ export async function cluster(
   server: ServerDefinition,
   options: Omit<Partial<FrontOptions>, "runtime" | "clock"> & {
     readonly requestStateLifetime?: Duration;
+    /** Default: in memory. */
+    readonly kind?: StoreKind;
   } = {},
 ): Promise<Cluster> {
-  const { requestStateLifetime = "24h", ...frontOptions } = options;
+  const { requestStateLifetime = "24h", kind = inMemory, ...frontOptions } = options;
   const clock = createManualClock();
-  const store = createMemoryStore({ now: clock.now, setTimer: clock.setTimer });
-  const begin = async (own: typeof store, release = server): Promise<Instance> => {
+  const stores = await kind(clock);
+  let first: SharedRecords | undefined;
+  const begin = async (release = server): Promise<Instance> => {
+    const { store: own, die: end } = await stores.open();
+    first ??= own.shared;
     const life = { isOver: false };
     const time = mortalClock(clock, life);
     const shared = mortalRecords(own.shared, life);
@@ -77,7 +80,7 @@ export async function cluster(
     const front = await listen({ ...frontOptions, runtime, clock: time, port: 0 });
     const die = (): void => {
       life.isOver = true;
-      own.kill();
+      end();
       front.app.server.closeAllConnections();
       front.app.server.close();
     };
@@ -95,13 +98,19 @@ export async function cluster(
       close: () => front.close(),
     };
   };
-  const instances = [await begin(store), await begin(store.another())] as const;
+  const instances = [await begin(), await begin()] as const;
   return {
     clock,
     instances,
-    shared: store.shared,
-    runs: () => store.snapshot().runs,
-    another: (release) => begin(store.another(), release),
+    shared: first ?? instances[0].shared,
+    runs: () => stores.runs(),
+    pass: async (ms, stepMs = 1_000) => {
+      for (let left = ms; left > 0; left -= stepMs) {
+        clock.advance(Math.min(stepMs, left));
+        await stores.settle();
+      }
+    },
+    another: begin,
   };
 }
 
