@@ -59,13 +59,14 @@ async function install(app: FastifyInstance, config: OpsConfig): Promise<void> {
     route.bodyLimit = BODY_LIMIT;
   });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, config));
-  // R1: made while there is room.
-  app.addHook("onReady", async () => {
-    await roster
+  // R1: made while there is room. Nobody waits for it: a store that is slow must not keep the process from its start.
+  app.addHook("onReady", (ready) => {
+    roster
       .change(() => undefined)
       .catch((error: unknown) => {
         logger.warn({ err: error }, "the dashboard's sessions can't be kept now");
       });
+    ready();
   });
   app.addHook("preClose", (closed) => {
     live.close();

@@ -27,6 +27,8 @@ export interface RunningOps {
 
 /** How long a browser may take to send one request. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How long loading bull-board may take, which a machine that starts many things at once makes seconds of. */
+const START_TIMEOUT_MS = 120_000;
 
 /** Serves it, and `/healthz` for whoever restarts it. @throws RepriseError PORT_IN_USE with `data.port` */
 export async function listenOps(options: OpsServerOptions): Promise<RunningOps> {
@@ -35,6 +37,7 @@ export async function listenOps(options: OpsServerOptions): Promise<RunningOps> 
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new fastify.LogController({ disableRequestLogging: true }),
     requestTimeout: REQUEST_TIMEOUT_MS,
+    pluginTimeout: START_TIMEOUT_MS,
     // Pages keep connections open, and a stop must not wait for them.
     forceCloseConnections: true,
   });

@@ -55,7 +55,7 @@ export async function openDashboard(given: Partial<OpsOptions> = {}): Promise<Da
   const printed: string[] = [];
   const links = createLinkSignIn({ print: (link) => printed.push(link) });
   const both = new ChosenRole(links);
-  const app = fastify();
+  const app = fastify({ pluginTimeout: 120_000 });
   app.register(
     opsPlugin({
       history,
