@@ -5,7 +5,10 @@
  */
 import type { FastifyReply } from "fastify";
 
-/** Takes the response over from fastify and sends the head of an event stream. */
+/**
+ * Takes the response over from fastify and sends the head of an event stream. Such a stream may be open for days: the request's
+ * headers, a session id and a token among them, are let go.
+ */
 export function beginEvents(reply: FastifyReply): FastifyReply["raw"] {
   const { raw } = reply;
   reply.hijack();
@@ -16,6 +19,8 @@ export function beginEvents(reply: FastifyReply): FastifyReply["raw"] {
     // nginx would hold events back until its buffer is full.
     "x-accel-buffering": "no",
   });
+  raw.req.headers = {};
+  raw.req.rawHeaders = [];
   return raw;
 }
 

@@ -75,7 +75,8 @@ export class ReplayCursor {
   readonly #events: CursorEvents;
   readonly #schedule: ScheduleTurn;
   readonly #waiting = new Map<string, Operation>();
-  readonly #passedOver = new Map<string, Entry>();
+  /** Made for the first: few runs have one. */
+  #passedOver: Map<string, Entry> | undefined;
   #position = 0;
   #settled = false;
   #ended = false;
@@ -188,7 +189,7 @@ export class ReplayCursor {
   }
 
   #deliverPassedOver(): boolean {
-    if (this.#passedOver.size === 0) return false;
+    if (this.#passedOver === undefined) return false;
     for (const [key, entry] of this.#passedOver) {
       const operation = this.#waiting.get(key);
       if (operation === undefined) continue;
@@ -214,6 +215,7 @@ export class ReplayCursor {
     if (entry === undefined) return;
     const isPassable = operationOf(entry) === "read" && this.#events.mayPassOver?.() !== false;
     if (!isPassable) return this.#report(entry, reason);
+    this.#passedOver ??= new Map();
     this.#passedOver.set(keyOf("read", nameOf(entry)), entry);
     this.#position += 1;
     this.wake();

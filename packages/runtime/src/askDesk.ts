@@ -36,7 +36,7 @@ export class AskDesk {
   #start: AttemptStart;
   readonly #events: AskDeskEvents;
   /** Keys of URL asks that were accepted in this attempt, and whose pages are not completed. */
-  readonly #unfinished = new Set<string>();
+  #unfinished: Set<string> | undefined;
   #refusalTaken = false;
   #hasAsked = false;
 
@@ -49,7 +49,7 @@ export class AskDesk {
   goOn(start: AttemptStart): void {
     this.#start = start;
     this.#hasAsked = false;
-    this.#unfinished.clear();
+    this.#unfinished = undefined;
   }
 
   /** Whether the handler received a refusal: a declined, cancelled or negative answer. */
@@ -114,6 +114,7 @@ export class AskDesk {
   /** A page was not completed in time: true when its question is to be asked again (Q4). */
   isToBeAskedAgain(ask: Ask<unknown>): boolean {
     if (this.#unfinishedOf(ask) >= MAX_UNFINISHED) return false;
+    this.#unfinished ??= new Set();
     this.#unfinished.add(ask.key);
     return true;
   }
@@ -121,7 +122,7 @@ export class AskDesk {
   /** The question as it is recorded while it is open. */
   pendingAsk(ask: Ask<unknown>): PendingAsk {
     const { key, question, page, text, kind } = ask;
-    const unfinished = this.#unfinishedOf(ask) + (this.#unfinished.has(key) ? 1 : 0);
+    const unfinished = this.#unfinishedOf(ask) + (this.#unfinished?.has(key) === true ? 1 : 0);
     return {
       key,
       question,

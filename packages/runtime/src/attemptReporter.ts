@@ -22,10 +22,8 @@ export interface ReportedAttempt {
   readonly client: ClientIdentity;
   readonly round: number;
   readonly runStartedAt: number;
-  /** Of the run, once it has an id; asked at every event. */
-  readonly runId: () => string | undefined;
-  /** Of the attempt in the store; 0 while the run has no record. Asked at every event. */
-  readonly epoch: () => number;
+  /** The run, once it has an id, and the attempt's number in the store, 0 without a record. Asked at every event. */
+  readonly ref: () => { readonly runId: string; readonly epoch: number } | undefined;
   readonly begun: Begun;
   /** `traceparent` of the run's first request. */
   readonly firstTraceparent: string | undefined;
@@ -102,7 +100,7 @@ export class AttemptReporter {
     this.#process = telling;
     this.#since = telling.clock.monotonic();
     this.#begunAt = telling.clock.now();
-    if (attempt.runId() !== undefined) this.#begin();
+    if (attempt.ref() !== undefined) this.#begin();
   }
 
   /** A try of a step begins. */
@@ -200,10 +198,11 @@ export class AttemptReporter {
 
   /** A new object each time, and a literal without spreads: V8 gives those hidden classes that only a full collection frees. */
   #facts(at: number): RunFacts {
-    const { handler, effects, caller, client, round, runStartedAt, runId, epoch } = this.#attempt;
+    const { handler, effects, caller, client, round, runStartedAt } = this.#attempt;
     const { kind, name, version } = handler;
+    const ref = this.#attempt.ref();
     return {
-      runId: runId(),
+      runId: ref?.runId,
       method: methods[kind],
       handler: { kind, name },
       effects,
@@ -211,7 +210,7 @@ export class AttemptReporter {
       client: client.info?.name,
       protocolVersion: client.protocolVersion,
       round,
-      epoch: epoch(),
+      epoch: ref?.epoch ?? 0,
       version,
       runStartedAt,
       instance: this.#process.instance,

@@ -37,86 +37,156 @@ import { AskCancelledError } from "./stepErrors.ts";
 import { functionOf, stepOptionsOf } from "./stepOptions.ts";
 import { operationScope, runStep, type StepOutcome } from "./stepRun.ts";
 
-type Operations = Omit<Context, "signal" | "run" | "caller" | "client">;
-
 /** ctx of one attempt. */
 export function createContext(attempt: Attempt, facts: RunFacts): Context {
   return new AttemptContext(attempt, facts);
 }
 
 /**
- * A class with getters, so that a handler may take ctx apart, and so that its functions are made only for handlers that use
- * one. Not an object literal with getters: V8 gives each of those a hidden class of its own, kept until a major collection.
+ * A class whose getters make each function when it is taken: so a handler may take ctx apart, and one that waits for days holds none
+ * that it did not keep. Not an object literal with getters: V8 gives each of those a hidden class of its own, kept until a major
+ * collection.
  */
 class AttemptContext implements Context {
   readonly #attempt: Attempt;
   readonly #facts: RunFacts;
-  #made: Operations | undefined;
+  #state: Context["state"] | undefined;
 
   constructor(attempt: Attempt, facts: RunFacts) {
     this.#attempt = attempt;
     this.#facts = facts;
   }
 
-  get #operations(): Operations {
-    this.#made ??= operationsOf(this.#attempt, this.#facts);
-    return this.#made;
-  }
-
   get confirm(): Context["confirm"] {
-    return this.#operations.confirm;
+    return (message, options = {}) =>
+      guarded(() => {
+        const answered = this.#ask("confirm", (key) => confirmAsk(key, message), options.key);
+        return quiet(
+          answered.then((answer) => {
+            if (answer !== "cancel") return answer;
+            if (options.onCancel === "throw") throw new AskCancelledError(options.key ?? "confirm");
+            return false;
+          }),
+        );
+      });
   }
 
   get elicit(): Context["elicit"] {
-    return this.#operations.elicit;
+    return <S extends Parameters<Context["elicit"]>[1]>(
+      message: string,
+      schema: S,
+      options: Parameters<Context["elicit"]>[2] = {},
+    ) =>
+      guarded(
+        () =>
+          this.#ask(
+            "elicit",
+            (key) => elicitAsk(key, message, compileForm(schema, key, options.notSecret ?? [])),
+            options.key,
+          ) as Promise<ElicitOutcome<OutputOf<S>>>,
+      );
   }
 
   get elicitUrl(): Context["elicitUrl"] {
-    return this.#operations.elicitUrl;
+    return (message, url, options = {}) =>
+      guarded(() => {
+        const waitMs = pageWaitOf(options);
+        const make = (key: string): Ask<ElicitUrlOutcome> => {
+          // From the seed: a run's id is told to more than the one who is asked.
+          const id = sha256(JSON.stringify(["elicitation", this.#facts.seed(), key]));
+          const completable = typeof url === "function";
+          const page = { id, completable, waitMs };
+          return elicitUrlAsk(key, message, completable ? url({ id }) : url, page);
+        };
+        return this.#ask("elicitUrl", make, options.key);
+      });
   }
 
   get sample(): Context["sample"] {
-    return this.#operations.sample;
+    return (params, options = {}) =>
+      guarded(
+        (): Promise<SampleResult> =>
+          this.#ask("sample", (key) => sampleAsk(key, params), options.key),
+      );
   }
 
   get listRoots(): Context["listRoots"] {
-    return this.#operations.listRoots;
+    return (options = {}) =>
+      guarded(
+        (): Promise<readonly Root[]> => this.#ask("listRoots", (key) => rootsAsk(key), options.key),
+      );
   }
 
   get step(): Context["step"] {
-    return this.#operations.step;
+    return <T>(
+      name: string,
+      fn: (step: StepContext) => Promise<T> | T,
+      options: StepOptions<T> = {},
+    ) => guarded(() => this.#step(name, fn, options));
   }
 
   get read(): Context["read"] {
-    return this.#operations.read;
+    return <T>(name: string, fn: () => Promise<T> | T) =>
+      guarded(() => {
+        const attempt = this.#attempt;
+        this.#enter("read");
+        functionOf("read", name, fn);
+        attempt.claimName("read", name, "in a loop, put the item into the name");
+        return attempt.request(
+          (settle) =>
+            new ReadOperation(name, attempt, settle, () =>
+              operationScope.run({ owner: attempt, kind: "read", name }, fn),
+            ),
+        ) as Promise<T>;
+      });
   }
 
   get state(): Context["state"] {
-    return this.#operations.state;
+    this.#state ??= this.#attempt.state.view(() => this.#enter("state"));
+    return this.#state;
   }
 
   get uuid(): Context["uuid"] {
-    return this.#operations.uuid;
+    return (name) => seededUuid(this.#facts.seed(), name);
   }
 
   get random(): Context["random"] {
-    return this.#operations.random;
+    return (name) => seededRandom(this.#facts.seed(), name);
   }
 
   get now(): Context["now"] {
-    return this.#operations.now;
+    return () => this.#attempt.deliveredAt;
   }
 
   get progress(): Context["progress"] {
-    return this.#operations.progress;
+    return (value, total, message) => {
+      const { notifications } = this.#facts;
+      if (this.#attempt.isOver || notifications?.progress === undefined) return;
+      notifications.progress(value, total, message);
+    };
   }
 
   get log(): Context["log"] {
-    return this.#operations.log;
+    return (level, data: JsonValue, logger) => {
+      const { notifications, logLevel } = this.#facts;
+      if (this.#attempt.isOver || notifications?.log === undefined || logLevel === undefined)
+        return;
+      if (passesLevel(level, logLevel)) notifications.log(level, data, logger);
+    };
   }
 
   get nothingDone(): Context["nothingDone"] {
-    return this.#operations.nothingDone;
+    return (result) => {
+      this.#enter("nothingDone");
+      if (this.#attempt.recorder.stepStarted) {
+        throw new RepriseError(
+          "NOTHING_DONE_REFUSED",
+          "ctx.nothingDone was called although a step of this run was started; return the result as it is",
+        );
+      }
+      this.#attempt.saidNothingDone = true;
+      return result;
+    };
   }
 
   get signal(): AbortSignal {
@@ -134,13 +204,12 @@ class AttemptContext implements Context {
   get client(): Context["client"] {
     return this.#facts.client;
   }
-}
 
-function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
-  const enter = (what: string): void => {
+  /** @throws RepriseError CTX_IN_STEP, or what says that the attempt has ended */
+  #enter(what: string): void {
     const scope = operationScope.getStore();
     // In a read as well: on replay its function does not run, and what it asked of ctx would be missed.
-    if (scope?.owner === attempt) {
+    if (scope?.owner === this.#attempt) {
       const { kind, name } = scope;
       throw new RepriseError(
         "CTX_IN_STEP",
@@ -148,28 +217,12 @@ function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
         { data: { [kind]: name } },
       );
     }
-    attempt.check();
-  };
-  /** Errors at the door become rejections that nobody has to handle. */
-  const guarded = <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return work();
-    } catch (error) {
-      const refused = Promise.reject(error) as Promise<T>;
-      refused.catch(() => undefined);
-      return refused;
-    }
-  };
-  const quiet = <T>(promise: Promise<T>): Promise<T> => {
-    promise.catch(() => undefined);
-    return promise;
-  };
-  const askFor = <T>(
-    kind: AskKind,
-    make: (key: string) => Ask<T>,
-    key: string | undefined,
-  ): Promise<T> => {
-    enter(kind);
+    this.#attempt.check();
+  }
+
+  #ask<T>(kind: AskKind, make: (key: string) => Ask<T>, key: string | undefined): Promise<T> {
+    const attempt = this.#attempt;
+    this.#enter(kind);
     const name = key ?? kind;
     // Made before its name is taken: a form that is refused leaves the key to a better one.
     const ask = make(name) as Ask<unknown>;
@@ -177,114 +230,46 @@ function operationsOf(attempt: Attempt, facts: RunFacts): Operations {
     return attempt.request(
       (settle) => new AskOperation(ask, attempt, settle, attempt.desk),
     ) as Promise<T>;
-  };
+  }
 
-  return {
-    confirm: (message, options = {}) =>
-      guarded(() => {
-        const answered = askFor("confirm", (key) => confirmAsk(key, message), options.key);
-        return quiet(
-          answered.then((answer) => {
-            if (answer !== "cancel") return answer;
-            if (options.onCancel === "throw") throw new AskCancelledError(options.key ?? "confirm");
-            return false;
-          }),
-        );
-      }),
-    elicit: <S extends Parameters<Context["elicit"]>[1]>(
-      message: string,
-      schema: S,
-      options: Parameters<Context["elicit"]>[2] = {},
-    ) =>
-      guarded(
-        () =>
-          askFor(
-            "elicit",
-            (key) => elicitAsk(key, message, compileForm(schema, key, options.notSecret ?? [])),
-            options.key,
-          ) as Promise<ElicitOutcome<OutputOf<S>>>,
-      ),
-    elicitUrl: (message, url, options = {}) =>
-      guarded(() => {
-        const waitMs = pageWaitOf(options);
-        const make = (key: string): Ask<ElicitUrlOutcome> => {
-          // From the seed: a run's id is told to more than the one who is asked.
-          const id = sha256(JSON.stringify(["elicitation", facts.seed(), key]));
-          const completable = typeof url === "function";
-          const page = { id, completable, waitMs };
-          return elicitUrlAsk(key, message, completable ? url({ id }) : url, page);
-        };
-        return askFor("elicitUrl", make, options.key);
-      }),
-    sample: (params, options = {}) =>
-      guarded(
-        (): Promise<SampleResult> => askFor("sample", (key) => sampleAsk(key, params), options.key),
-      ),
-    listRoots: (options = {}) =>
-      guarded(
-        (): Promise<readonly Root[]> => askFor("listRoots", (key) => rootsAsk(key), options.key),
-      ),
-    step: <T>(
-      name: string,
-      fn: (step: StepContext) => Promise<T> | T,
-      options: StepOptions<T> = {},
-    ) =>
-      guarded(() => {
-        enter("step");
-        functionOf("step", name, fn);
-        const checked = stepOptionsOf(name, options);
-        if (!facts.keepsMarks && (checked.onUncertain ?? "retry") !== "retry") {
-          throw new RepriseError(
-            "DEFINITION_INVALID",
-            `step "${name}" of ${facts.handlerName}: onUncertain other than "retry" needs a store; this server has store: "none"`,
-          );
-        }
-        if (checked.undo !== undefined && !facts.canUndo) {
-          throw new RepriseError(
-            "DEFINITION_INVALID",
-            `step "${name}" of ${facts.handlerName}: undo needs a record of what was done, so effects: "once" and a store`,
-          );
-        }
-        attempt.claimName("step", name, "in a loop, put the item into the name");
-        return requestStep(attempt, facts, name, fn, checked);
-      }),
-    read: <T>(name: string, fn: () => Promise<T> | T) =>
-      guarded(() => {
-        enter("read");
-        functionOf("read", name, fn);
-        attempt.claimName("read", name, "in a loop, put the item into the name");
-        return attempt.request(
-          (settle) =>
-            new ReadOperation(name, attempt, settle, () =>
-              operationScope.run({ owner: attempt, kind: "read", name }, fn),
-            ),
-        ) as Promise<T>;
-      }),
-    state: attempt.state.view(() => enter("state")),
-    uuid: (name) => seededUuid(facts.seed(), name),
-    random: (name) => seededRandom(facts.seed(), name),
-    now: () => attempt.deliveredAt,
-    progress: (value, total, message) => {
-      if (attempt.isOver || facts.notifications?.progress === undefined) return;
-      facts.notifications.progress(value, total, message);
-    },
-    log: (level, data: JsonValue, logger) => {
-      if (attempt.isOver || facts.notifications?.log === undefined || facts.logLevel === undefined)
-        return;
-      if (passesLevel(level, facts.logLevel)) facts.notifications.log(level, data, logger);
-    },
-    nothingDone: (result) => {
-      enter("nothingDone");
-      if (attempt.recorder.stepStarted) {
-        throw new RepriseError(
-          "NOTHING_DONE_REFUSED",
-          "ctx.nothingDone was called although a step of this run was started; return the result as it is",
-        );
-      }
-      attempt.saidNothingDone = true;
-      return result;
-    },
-  };
+  #step<T>(
+    name: string,
+    fn: (step: StepContext) => Promise<T> | T,
+    options: StepOptions<T>,
+  ): Promise<T> {
+    const facts = this.#facts;
+    this.#enter("step");
+    functionOf("step", name, fn);
+    const checked = stepOptionsOf(name, options);
+    if (!facts.keepsMarks && (checked.onUncertain ?? "retry") !== "retry") {
+      throw new RepriseError(
+        "DEFINITION_INVALID",
+        `step "${name}" of ${facts.handlerName}: onUncertain other than "retry" needs a store; this server has store: "none"`,
+      );
+    }
+    if (checked.undo !== undefined && !facts.canUndo) {
+      throw new RepriseError(
+        "DEFINITION_INVALID",
+        `step "${name}" of ${facts.handlerName}: undo needs a record of what was done, so effects: "once" and a store`,
+      );
+    }
+    this.#attempt.claimName("step", name, "in a loop, put the item into the name");
+    return requestStep(this.#attempt, facts, name, fn, checked);
+  }
+}
+
+/** Errors at the door become rejections that nobody has to handle. */
+function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return quiet(Promise.reject(error) as Promise<T>);
+  }
+}
+
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** How long an accept waits when the author says nothing. */

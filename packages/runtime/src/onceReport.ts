@@ -19,11 +19,13 @@ export function reporterOf(
 ): AttemptReporter {
   const came = begun();
   return reporter.attempt({
-    ...{ handler, effects: "once", caller, client },
+    handler,
+    effects: "once",
+    caller,
+    client,
     round: head?.round ?? 0,
     runStartedAt: startedAt,
-    runId: () => sink.ref?.runId,
-    epoch: () => sink.ref?.epoch ?? 0,
+    ref: () => sink.ref,
     begun: head?.undo === undefined ? came : { ...came, cause: "undo" },
     // Without a record, this is its first request.
     firstTraceparent: head === undefined ? came.traceparent : origin().traceparent,

@@ -11,16 +11,17 @@ import { RepriseError } from "@reprise/errors";
 /** The names of one attempt. */
 export class OperationNames {
   readonly #used = new Set<string>();
-  readonly #owed: Set<string>;
+  /** Undefined: none was. */
+  readonly #owed: Set<string> | undefined;
 
   /** @param owed steps of earlier attempts that may have happened */
   constructor(owed: readonly string[]) {
-    this.#owed = new Set(owed);
+    this.#owed = owed.length === 0 ? undefined : new Set(owed);
   }
 
   /** A step in doubt that the handler has not asked for yet. */
   get owed(): string | undefined {
-    return this.#owed.values().next().value;
+    return this.#owed?.values().next().value;
   }
 
   /**
@@ -39,6 +40,6 @@ export class OperationNames {
       });
     }
     this.#used.add(`${space} ${name}`);
-    if (kind === "step") this.#owed.delete(name);
+    if (kind === "step") this.#owed?.delete(name);
   }
 }

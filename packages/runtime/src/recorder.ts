@@ -30,6 +30,8 @@ interface Item {
   readonly waitsForStore: boolean;
 }
 
+const none: ReadonlySet<string> = new Set();
+
 /** One attempt's recorder. */
 export class Recorder {
   readonly #sink: FactSink;
@@ -48,7 +50,8 @@ export class Recorder {
   #writing: Promise<void> | undefined;
   #failed = false;
   #flushWanted = false;
-  readonly #openMarks: Set<string>;
+  /** Made for the first. */
+  #openMarks: Set<string> | undefined;
 
   /**
    * @param stepStarted whether the store knows already that a live step was started in this run
@@ -67,7 +70,7 @@ export class Recorder {
     this.#sink = sink;
     this.#stepStarted = stepStarted;
     this.#stepsMarked = stepsMarked;
-    this.#openMarks = new Set(marked);
+    if (marked.length > 0) this.#openMarks = new Set(marked);
     this.#publish = publish;
     this.#fail = fail;
   }
@@ -79,17 +82,17 @@ export class Recorder {
 
   /** Whether a step of the run may have happened and has no recorded result. */
   get hasOpenMarks(): boolean {
-    return this.#openMarks.size > 0;
+    return this.openMarks.size > 0;
   }
 
   /** Steps that may have happened and have no recorded result, those that failed in doubt included. */
   get openMarks(): ReadonlySet<string> {
-    return this.#openMarks;
+    return this.#openMarks ?? none;
   }
 
   /** Whether the step has an open mark, of this attempt or an earlier one. */
   isMarked(step: string): boolean {
-    return this.#openMarks.has(step);
+    return this.openMarks.has(step);
   }
 
   /** A read or an answer: visible when its turn comes, durable later. */
@@ -112,8 +115,11 @@ export class Recorder {
   /** A mark to go out with the next write. */
   noteMark(step: string, mark: StepMark | null): void {
     this.#marks[step] = mark;
-    if (mark === null) this.#openMarks.delete(step);
-    else this.#openMarks.add(step);
+    if (mark === null) this.#openMarks?.delete(step);
+    else {
+      this.#openMarks ??= new Set();
+      this.#openMarks.add(step);
+    }
   }
 
   /** A step's end: durable, then visible. */
@@ -133,7 +139,7 @@ export class Recorder {
   beforeStep(step: string, mark: StepMark | undefined, hasUndo = false): Promise<void> | undefined {
     if (mark !== undefined) this.noteMark(step, mark);
     if (hasUndo) this.#undoable.push(step);
-    this.#begins(this.#openMarks.has(step));
+    this.#begins(this.openMarks.has(step));
     if (!this.#hasNews() && this.#writing === undefined) return undefined;
     this.#flushWanted = this.#hasNews();
     this.#write();

@@ -67,8 +67,7 @@ export async function executeRepeatable(
     client: request.client,
     round,
     runStartedAt: startedAt,
-    runId: () => drawn,
-    epoch: () => 0,
+    ref: () => (drawn === undefined ? undefined : { runId: drawn, epoch: 0 }),
     begun: { ...begunBy(request), ...(round === 0 ? {} : { cause: cameWith(answers) }) },
     firstTraceparent: firstTraceparentOf(request, opened),
   });

@@ -13,7 +13,8 @@ type Drafts = Record<string, (string | null)[]>;
 
 /** State values of one attempt. */
 export class StateValues {
-  readonly #values: Map<string, string>;
+  /** Made for the first: most handlers keep none. */
+  #values: Map<string, string> | undefined;
   #recorded: RunHead["drafts"];
   #drafts: Drafts = {};
   readonly #changed: (drafts: RunHead["drafts"]) => void;
@@ -23,14 +24,15 @@ export class StateValues {
     recorded: RunHead["drafts"],
     changed: (drafts: RunHead["drafts"]) => void,
   ) {
-    this.#values = new Map(Object.entries(start));
+    const values = Object.entries(start);
+    if (values.length > 0) this.#values = new Map(values);
     this.#recorded = recorded;
     this.#changed = changed;
   }
 
   /** The values now. */
   snapshot(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#values);
+    return this.#values === undefined ? {} : Object.fromEntries(this.#values);
   }
 
   /** The round has ended with the values as they are: what is written from now on belongs to the next one. */
@@ -49,11 +51,11 @@ export class StateValues {
     return {
       get: (key) => {
         check();
-        return this.#values.get(key);
+        return this.#values?.get(key);
       },
       has: (key) => {
         check();
-        return this.#values.has(key);
+        return this.#values?.has(key) === true;
       },
       set: (key, value) => {
         check();
@@ -63,7 +65,7 @@ export class StateValues {
       },
       delete: (key) => {
         check();
-        const had = this.#values.has(key);
+        const had = this.#values?.has(key) === true;
         this.#write(key, null);
         return had;
       },
@@ -82,8 +84,11 @@ export class StateValues {
       configurable: true,
       writable: true,
     });
-    if (effective === null) this.#values.delete(key);
-    else this.#values.set(key, effective);
+    if (effective === null) this.#values?.delete(key);
+    else {
+      this.#values ??= new Map();
+      this.#values.set(key, effective);
+    }
     if (recorded === undefined) this.#changed(this.#merged());
   }
 

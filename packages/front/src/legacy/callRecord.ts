@@ -95,7 +95,29 @@ export function asking(record: CallRecord, round: AskingRound): CallRecord {
       return [id, answer === undefined ? ask : { ...ask, answer }];
     }),
   );
-  return { ...record, ...round, asks };
+  // Held while a human thinks: a literal without spreads, because V8 gives each object with those a hidden class of its own.
+  const { format, requestId, method, params, owner, reader, cancelled } = record;
+  const { requestState, answerBefore, asked } = round;
+  const runId = round.runId ?? record.runId;
+  const next: CallRecord = {
+    format,
+    requestId,
+    method,
+    params,
+    runId,
+    owner,
+    asks,
+    asked,
+    requestState,
+    answerBefore,
+  };
+  return reader === undefined && cancelled === undefined
+    ? next
+    : {
+        ...next,
+        ...(reader === undefined ? {} : { reader }),
+        ...(cancelled === undefined ? {} : { cancelled }),
+      };
 }
 
 /** An answer came. Undefined when that ask is not open, or answered (R2). */

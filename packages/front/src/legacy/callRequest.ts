@@ -11,7 +11,14 @@ import {
   metaKeys,
   type RequestId,
 } from "@reprise/protocol";
-import type { Caller, CompiledHandler, LogLevel, RunMethod, RunRequest } from "@reprise/runtime";
+import type {
+  Caller,
+  CompiledHandler,
+  LogLevel,
+  NotificationSink,
+  RunMethod,
+  RunRequest,
+} from "@reprise/runtime";
 import type { LegacySession } from "./sessionToken.ts";
 
 /** What is to be run, checked. */
@@ -65,8 +72,16 @@ export function runRequestOf(
   ports: RoundPorts,
 ): RunRequest {
   const { method, params, handler, target, args, caller, logLevel, runId } = work;
+  // Held as long as the call: a literal without spreads, because V8 gives each object with those a hidden class of its own.
   return {
-    ...{ method, params, handler, target, args, caller, logLevel, runId },
+    method,
+    params,
+    handler,
+    target,
+    args,
+    caller,
+    logLevel,
+    runId,
     client: {
       info: session.client,
       capabilities: session.capabilities,
@@ -74,20 +89,24 @@ export function runRequestOf(
     },
     requestState: round.requestState,
     inputResponses: round.inputResponses,
-    ...(round.clientErrors === undefined ? {} : { clientErrors: round.clientErrors }),
-    ...(round.mayExist === undefined ? {} : { mayExist: true }),
+    clientErrors: round.clientErrors,
+    mayExist: round.mayExist,
     idempotencyKey: keyOf(params),
-    notifications: {
-      ...(work.progressToken === undefined
-        ? {}
-        : { progress: (value, total, message) => ports.progress(value, total, message) }),
-      ...(logLevel === undefined
-        ? {}
-        : { log: (level, data, logger) => ports.log(level, data, logger) }),
-    },
+    notifications: sinkOf(work, ports),
     cancelled: ports.cancelled,
     keepsHandler: true,
     isGone: false,
     onGone: () => never,
+  };
+}
+
+function sinkOf({ progressToken, logLevel }: CallWork, ports: RoundPorts): NotificationSink {
+  return {
+    ...(progressToken === undefined
+      ? {}
+      : { progress: (value, total, message) => ports.progress(value, total, message) }),
+    ...(logLevel === undefined
+      ? {}
+      : { log: (level, data, logger) => ports.log(level, data, logger) }),
   };
 }

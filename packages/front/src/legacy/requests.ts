@@ -15,6 +15,7 @@ import { checkNeeds, findTarget } from "../target.ts";
 import { LegacyCall } from "./call.ts";
 import { callIdOf } from "./callId.ts";
 import type { CallPorts } from "./callPorts.ts";
+import type { CallWork } from "./callRequest.ts";
 import { type MethodPorts, type ServedRevision, serveRevision } from "./methods.ts";
 import { giveError, giveResult, type RequestResponse } from "./postResponse.ts";
 import type { SessionRecord } from "./sessionRecord.ts";
@@ -96,10 +97,16 @@ export class LegacyRequests {
     if (this.#ports.calls.has(callId)) {
       throw new RepriseError("INVALID_REQUEST", "A request with this id is under way.");
     }
-    const work = {
-      ...{ method, params, handler, target, caller, progressToken },
+    // Held as long as the call: see callRequest.ts.
+    const work: CallWork = {
       requestId: id,
+      method,
+      params,
+      handler,
+      target,
       args: check.args,
+      caller,
+      progressToken,
       logLevel: record.logLevel,
       runId: this.#random(),
     };
