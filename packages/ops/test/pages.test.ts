@@ -83,9 +83,7 @@ const looks: readonly (readonly [string, PageLook])[] = [
 ];
 
 describe.each(looks)("every page, %s,", (lookName, look) => {
-  test("is there, fits the window, and has no serious finding of axe", {
-    timeout: 120_000,
-  }, async () => {
+  test("is there, fits the window, and has no serious finding of axe", async () => {
     const { page, go, problems, strangers } = await visit(await filledDashboard(), look);
     for (const [name, place, word] of places) {
       await go(place);
