@@ -2,8 +2,9 @@
  * History is behind runs and never before them: a sink that is dead, slow or broken delays, fails and loses no run.
  */
 import { RepriseError } from "@reprise/errors";
-import { type HistoryStore, type RunEvent, tool } from "@reprise/runtime";
+import { type HistoryStore, historyAfter, type RunEvent, tool } from "@reprise/runtime";
 import { createMemoryHistory } from "@reprise/testing";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deferred, type Harness, settled, startHarness, text } from "./support/harness.ts";
 
@@ -111,4 +112,79 @@ describe("the recorder of history", () => {
     expect(batches).toEqual([248]);
     expect(warnings(h)).toBe(1);
   });
+
+  test("when more happens than can be told, what waits, failed or is in doubt is told whole, and of the rest nothing by halves", async () => {
+    const kept: RunEvent[] = [];
+    const h = startHarness(
+      { tools: ["well", "waits", "fails", "doubts"].map(toolThat) },
+      {
+        history: sink(async (events) => {
+          kept.push(...events);
+        }),
+      },
+    );
+    const runs = fc.sample(fc.constantFrom("well", "well", "waits", "fails", "doubts"), {
+      numRuns: 400,
+      seed: 7,
+    });
+    const called = new Map<string, number>();
+    const states: unknown[] = [];
+    for (const name of runs) {
+      called.set(name, (called.get(name) ?? 0) + 1);
+      const reply = await h.call(name);
+      if (reply.kind === "input_required") states.push(reply.requestState);
+    }
+    for (let index = 0; index < 40; index += 1) await h.advance(100);
+    const byHandler = (name: string): readonly (readonly RunEvent[])[] =>
+      [...runsOf(kept).values()].filter(([first]) => first?.handler.name === name);
+    for (const name of ["waits", "fails", "doubts"])
+      expect(byHandler(name)).toHaveLength(called.get(name) ?? 0);
+    expect(byHandler("well").length).toBeLessThan(called.get("well") ?? 0);
+    expect(warnings(h)).toBe(1);
+    for (const [runId, events] of runsOf(kept)) {
+      expect(events.at(0)?.type).toBe("attempt_started");
+      expect(events.at(-1)?.type).toBe("attempt_ended");
+      expect(events.map(({ runId: id }) => id)).toEqual(events.map(() => runId));
+      const times = events.map(({ at }) => at);
+      expect(times).toEqual(times.toSorted((one, other) => one - other));
+    }
+    // What was told as waiting is told to its end, however much else is going on.
+    const inputResponses = { confirm: { action: "accept", content: { confirm: true } } };
+    for (const requestState of states) {
+      await h.call("waits", { requestState, inputResponses });
+      for (let index = 0; index < 4; index += 1) await h.call("well");
+    }
+    for (let index = 0; index < 40; index += 1) await h.advance(100);
+    const ends = byHandler("waits").map((events) => historyAfter(undefined, events).summary.status);
+    expect(new Set(ends)).toEqual(new Set(["completed"]));
+  });
 });
+
+/** In the order in which the sink got them. */
+function runsOf(events: readonly RunEvent[]): ReadonlyMap<string, readonly RunEvent[]> {
+  const runs = new Map<string, RunEvent[]>();
+  for (const event of events) {
+    const { runId = "" } = event;
+    runs.set(runId, [...(runs.get(runId) ?? []), event]);
+  }
+  return runs;
+}
+
+function toolThat(name: string): ReturnType<typeof tool> {
+  return tool({
+    name,
+    description: "d",
+    handler: async (_args, ctx) => {
+      await ctx.step("one", () => 1);
+      if (name === "waits") await ctx.confirm("Sure?");
+      if (name === "fails") throw new Error("no");
+      if (name === "doubts") {
+        const lost = (): never => {
+          throw new Error("connection lost");
+        };
+        await ctx.step("two", lost, { retry: { tries: 1 } }).catch(() => undefined);
+      }
+      return "done";
+    },
+  });
+}
