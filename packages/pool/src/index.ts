@@ -5,6 +5,7 @@ export type { Waiting } from "./fairQueue.ts";
 export { FairQueue } from "./fairQueue.ts";
 export type { JobCodec, Packed } from "./jobCodec.ts";
 export { createJobCodec } from "./jobCodec.ts";
+export { JobWatch, type WatchedJobs } from "./jobWatch.ts";
 export type { DispatcherQueueOptions, PoolDispatcherOptions } from "./poolDispatcher.ts";
 export { createPoolDispatcher } from "./poolDispatcher.ts";
 export type { PoolWorker, WorkerOptions, WorkerQueueOptions } from "./poolWorker.ts";

@@ -12,9 +12,9 @@
 import type { Clock } from "@reprise/runtime";
 
 /** Longest time between two looks at a job. Shorter leases are looked at more often. */
-export const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 1_000;
 /** How long after a job was first missed it is looked at again. */
-export const SURE_AFTER_MS = 250;
+const SURE_AFTER_MS = 250;
 
 /** What a watch asks and tells. */
 export interface WatchedJobs {

@@ -1,9 +1,9 @@
 /**
  * When a front learns that a worker died with one of its jobs, on a played clock, for leases of every length.
  */
+import { JobWatch } from "@reprise/pool";
 import { createManualClock } from "@reprise/testing";
 import { describe, expect, test } from "vitest";
-import { JobWatch } from "../src/jobWatch.ts";
 
 /** What design 7 allows beyond a lease, for everything from a worker's death to the next one's work. */
 const ALLOWED_MS = 5_000;

@@ -17,7 +17,15 @@ test(
     expect(violations.map(({ story }) => story)).toEqual([]);
     // What tests nothing breaks nothing: there was trouble of every sort, and there was an effect in most runs.
     expect(events).toBeGreaterThan(seeds * 100);
-    for (const sort of ["crashes", "pauses", "storeFailures", "disconnects", "effects"] as const) {
+    const sorts = [
+      "crashes",
+      "pauses",
+      "storeFailures",
+      "disconnects",
+      "effects",
+      "expiries",
+    ] as const;
+    for (const sort of sorts) {
       const total = reports.reduce((sum, report) => sum + report[sort], 0);
       expect(total, sort).toBeGreaterThan(seeds / 50);
     }

@@ -8,7 +8,7 @@ import { doneIn, judgeLog, judgeRecord, judgeUndone, runsOf } from "./checker.ts
 import { Client, Violation } from "./client.ts";
 import type { Said } from "./execute.ts";
 import type { Fleet, FleetOptions } from "./fleet.ts";
-import { deployOf, newProgram, withUndo } from "./generate.ts";
+import { deployOf, newProgram, withDeadline, withUndo } from "./generate.ts";
 import { toldHappening } from "./history.ts";
 import { type Outcome, outcomesOf } from "./model.ts";
 import { type Program, printed } from "./program.ts";
@@ -24,6 +24,8 @@ export interface CaseReport {
   readonly effects: number;
   readonly repeatedEffects: number;
   readonly questions: number;
+  /** Questions that were found unanswered behind their deadline. */
+  readonly expiries: number;
   readonly deployed: boolean;
   readonly lostRecords: number;
 }
@@ -41,6 +43,7 @@ export class StoryError extends Error {
 
 /** Drawn apart: what a seed's program is without undo does not hang on it. */
 const UNDO_STREAM = 0x3c6ef372;
+const DEADLINE_STREAM = 0x1f83d9ab;
 
 interface Made {
   readonly programs: readonly Program[];
@@ -49,13 +52,18 @@ interface Made {
   readonly keyed: boolean;
 }
 
-/** Plays the case of a seed on a fleet. @throws Error that shows the program and everything that happened */
+/**
+ * Plays the case of a seed on a fleet.
+ * @param deadlines whether programs may have questions that must be answered soon: only where time is played
+ * @throws Error that shows the program and everything that happened
+ */
 export async function playCase(
   seed: number,
   open: (options: FleetOptions) => Fleet,
+  deadlines = false,
 ): Promise<CaseReport> {
   const draw = drawFrom(seed);
-  const made = make(draw, seed);
+  const made = make(draw, seed, deadlines);
   const fleet = open({ programs: made.programs, keyed: made.keyed, draw, seed });
   const client = new Client(fleet, made.programs, made.keyed, draw);
   let lostRecords = 0;
@@ -66,7 +74,7 @@ export async function playCase(
         await judgeEnd(client, fleet, made, ending.result);
         if (draw.chance(20)) lostRecords = await loseRecord(client, fleet);
       }
-      if (ending.kind === "cancelled") await judgeRecords(fleet, made);
+      if (ending.kind !== "complete" && ending.kind !== "parked") await judgeRecords(fleet, made);
       await fleet.judgeRest?.();
     } finally {
       await fleet.close();
@@ -78,10 +86,12 @@ export async function playCase(
   }
 }
 
-function make(draw: Draw, seed: number): Made {
+function make(draw: Draw, seed: number, deadlines: boolean): Made {
   const undoDraw = drawFrom(seed ^ UNDO_STREAM);
+  const deadlineDraw = drawFrom(seed ^ DEADLINE_STREAM);
   for (;;) {
-    const program = withUndo(newProgram(draw), undoDraw);
+    const undoable = withUndo(newProgram(draw), undoDraw);
+    const program = deadlines ? withDeadline(undoable, deadlineDraw) : undoable;
     const keyed = draw.chance(60);
     const deploy = draw.chance(35) ? deployOf(program, draw) : undefined;
     const programs = deploy === undefined ? [program] : [program, deploy.program];
@@ -126,7 +136,7 @@ async function judgeEnd(
 async function judgeRecords(fleet: Fleet, { programs }: Made): Promise<void> {
   for (const run of runsOf(fleet.world)) {
     const record = await fleet.peek(run);
-    judgeRecord(fleet.world, run, record);
+    judgeRecord(fleet.world, programs, run, record);
     if (record !== undefined) judgeUndone(fleet.world, programs, record);
   }
 }
@@ -214,16 +224,22 @@ function reportOf(client: Client, fleet: Fleet, lostRecords: number): CaseReport
     effects: count("done") - repeated,
     repeatedEffects: repeated,
     questions: client.history.length,
+    expiries: count("expired"),
     deployed: client.transcript.some((line) => line.startsWith("version ")),
     lostRecords,
   };
+}
+
+function deadlineIn({ programs: [program] }: Made): string {
+  const within = program?.answerWithinMs;
+  return within === undefined ? "no deadline" : `answers within ${within} ms`;
 }
 
 function story(seed: number, made: Made, client: Client, fleet: Fleet, error: unknown): string {
   const happened = fleet.world.log.map((one) => `  ${toldHappening(one)}`);
   return [
     `case ${seed}: ${error instanceof Error ? error.message : String(error)}`,
-    `program (${made.keyed ? "with a key" : "without a key"}; ${made.what}):`,
+    `program (${made.keyed ? "with a key" : "without a key"}; ${deadlineIn(made)}; ${made.what}):`,
     ...made.programs.map(({ version, body }) => `version ${version}\n${printed(body, "  ")}`),
     "conversation:",
     ...client.transcript.map((line) => `  ${line}`),

@@ -3,22 +3,25 @@
  *
  * 1. A step whose entry the store has is never entered again, by whatever name. An instance that was taken for dead while it was
  *    paused may enter what it had prepared, until its first refused write; nothing else of it counts.
- * 2. A completed entry is never lost: every later attempt of the run gets it. No run has two entries of one name.
+ * 2. A completed or undone entry is never lost: every later attempt of the run gets it. No run has two entries of one name.
  * 3. One step of one run has one key, and every time it is entered under that key it has the same inputs, until a failed run is
  *    gone on with or a deploy has changed what it reads.
  * 4. A step of policy "fail" happens at most once, whatever a deploy calls it, one that looks its key up at most once more for
  *    each pause.
  * 5. Every attempt of a round begins with the same state.
- * 6. A key is free only when every step that was entered said that nothing happened.
+ * 6. A key is free only when every step that was entered said that nothing happened, or the remote said so when it was looked up.
  * 7. Nothing is recorded by an attempt once a later one of its run was given out. (Only where things are noted in the order in
  *    which the store does them.)
- * 8. To a remote that knows keys, a step of one idempotency key happens once, over all runs of that key.
- * 9. To a remote that knows none, a step happens once more at most for each of its own doubts and for each thing that went wrong.
+ * 8. But for what a paused process had called before it was paused: to a remote that knows keys, a step of one idempotency key happens once, over all runs of that key.
+ * 9. To a remote that knows none, a step happens once more at most for each of its own doubts (under each name that a deploy gave
+ *    it) and for each thing that went wrong.
  * 10. When nobody asks any more, every run has ended, waits for an answer, or needs attention by name; none is only begun.
  * 11. When everything has expired, nothing is left: no run, no journal, no key.
  * 12. Once a step of a run is undone, no step of it is entered. Nothing is undone twice to a remote that knows keys, and nothing
  *    again whose undo is recorded.
  * 13. Of a run that is recorded as undone, every step with an undo function that was done is undone.
+ * 14. An answer that comes behind its deadline is not taken: by the store's clock where there is something to undo, else by that of the
+ *    process that judges the state. What the run did is undone then, though nobody comes.
  */
 import { type Entry, nameOf, operationOf } from "@reprise/journal";
 import type { RunRecord } from "@reprise/runtime";
@@ -49,9 +52,10 @@ interface Known {
   life: number;
 }
 
-/** @throws Violation for rules 1 to 5 and 7 to 9 */
+/** @throws Violation for rules 1 to 5, 7 to 9 and 14 */
 export function judgeLog(world: World, programs: readonly Program[], keyed: boolean): void {
   judgeEffects(world, programs, keyed);
+  judgeLateAnswers(world);
   if (world.isCommitOrdered) judgeEpochs(world);
   const ids = idsByName(programs);
   const policies = policiesOf(programs);
@@ -62,6 +66,8 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
     return known;
   };
   const unaware = new Set<string>();
+  // What was called before a pause arrives after it, whatever the process has learned by then: an undo is noted where it arrives.
+  const paused = new Set<string>();
   const undone = new Map<string, Set<string>>();
   const inputs = new Once("one key, other inputs");
   const keys = new Once("one step, other key");
@@ -73,6 +79,7 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
       case "paused":
         pauses += 1;
         unaware.add(one.instance);
+        paused.add(one.instance);
         break;
       case "fenced":
         unaware.delete(one.instance);
@@ -108,7 +115,7 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
           const [kind, name = ""] = entry.split(" ");
           return kind === "step_undone" && (ids.get(name) ?? name) === one.step;
         });
-        if (isRecorded && !unaware.has(one.instance)) {
+        if (isRecorded && !paused.has(one.instance)) {
           throw new Violation(`the undo of ${one.step} is recorded and was made again`);
         }
         break;
@@ -131,7 +138,12 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
 }
 
 /** @throws Violation for rules 2 and 6 */
-export function judgeRecord(world: World, run: string, record: RunRecord | undefined): void {
+export function judgeRecord(
+  world: World,
+  programs: readonly Program[],
+  run: string,
+  record: RunRecord | undefined,
+): void {
   const names = (record?.entries ?? []).map(
     (entry: Entry) => `${operationOf(entry)} ${nameOf(entry)}`,
   );
@@ -141,8 +153,15 @@ export function judgeRecord(world: World, run: string, record: RunRecord | undef
   const mine = world.log.filter((one) => "run" in one && one.run === run);
   const undone = new Set(mine.flatMap((one) => (one.is === "undone" ? [one.step] : [])));
   const stands = (one: Happening): boolean => "step" in one && !undone.has(one.step);
-  const refused = mine.filter((one) => one.is === "threw" && one.how === "refused" && stands(one));
-  if (mine.filter((one) => one.is === "entered" && stands(one)).length > refused.length) {
+  const policies = policiesOf(programs);
+  const count = (is: (one: Happening) => boolean): number =>
+    mine.filter((one) => stands(one) && is(one)).length;
+  const asks = (one: Happening): boolean => "step" in one && policies.get(one.step) === "lookup";
+  const refused = count((one) => one.is === "threw" && one.how === "refused" && !asks(one));
+  const entered = count((one) => one.is === "entered" && !asks(one));
+  // Of a step that looks its key up, the remote can say that nothing came of what was entered.
+  const done = count((one) => one.is === "done" && asks(one));
+  if (entered > refused || done > 0) {
     throw new Violation("the key is free although a step may have happened");
   }
 }
@@ -186,25 +205,46 @@ function judgeEffects(world: World, programs: readonly Program[], keyed: boolean
   const doubts = doubtsOf(programs);
   const first = new Map<string, number>();
   const all = new Map<string, number>();
+  /** A step that was renamed while it was in doubt has a key, and doubts, under each name. */
+  const keys = new Map<string, Set<string>>();
   const troubles = world.log.filter(({ is }) => troubleKinds.has(is)).length;
   const count = (of: Map<string, number>, what: string): number => {
     const next = (of.get(what) ?? 0) + 1;
     of.set(what, next);
     return next;
   };
+  const late = new LateCalls();
   for (const one of world.log) {
+    const isLate = late.see(one);
     if (one.is === "undone" && !one.repeated) first.delete(one.step);
     if (one.is !== "done") continue;
-    const isOneOrder = keyed && programs.length === 1;
+    const isOneOrder = keyed && programs.length === 1 && !isLate;
     if (isOneOrder && !one.repeated && count(first, one.step) > 1) {
       throw new Violation(`step ${one.step} of one key happened twice to a remote that knows keys`);
     }
-    const times = count(all, `${one.run} ${one.step}`);
-    if (times > 1 + troubles + (doubts.get(one.step) ?? 0)) {
+    const step = `${one.run} ${one.step}`;
+    const times = count(all, step);
+    const own = keys.get(step) ?? new Set();
+    keys.set(step, own.add(one.key));
+    if (times > 1 + troubles + own.size * (doubts.get(one.step) ?? 0)) {
       throw new Violation(
         `step ${one.step} happened ${times} times, and ${troubles} things went wrong`,
       );
     }
+  }
+}
+
+/** Calls of processes that stood still in the middle of them, and arrived when their step had been undone: nobody can prevent those. */
+class LateCalls {
+  readonly #undone = new Set<string>();
+  readonly #paused = new Set<string>();
+
+  /** Whether this is one. */
+  see(one: Happening): boolean {
+    if (one.is === "paused") this.#paused.add(one.instance);
+    if (one.is === "undone") this.#undone.add(`${one.run} ${one.step}`);
+    if (one.is !== "done") return false;
+    return this.#paused.has(one.instance) && this.#undone.has(`${one.run} ${one.step}`);
   }
 }
 
@@ -224,13 +264,32 @@ function doubtsOf(programs: readonly Program[]): ReadonlyMap<string, number> {
   return doubts;
 }
 
-/** @throws Violation for rule 10 */
-export function judgeAtRest(snapshot: MemorySnapshot): void {
+/** How far a process's clock may be off where questions must be answered soon. */
+export const MOST_SECONDS_OFF_MS: number = 5_000;
+
+/** @throws Violation for rule 14 */
+function judgeLateAnswers(world: World): void {
+  for (const one of world.log) {
+    if (one.is !== "tookLate") continue;
+    if (one.undoes || one.lateMs > MOST_SECONDS_OFF_MS) {
+      throw new Violation(`an answer of ${one.run} was taken ${one.lateMs} ms behind its deadline`);
+    }
+  }
+}
+
+/** @param now of the store. @throws Violation for rules 10 and 14 */
+export function judgeAtRest(snapshot: MemorySnapshot, now: number): void {
   for (const { origin, head } of snapshot.runs) {
     if (head.status === "running")
       throw new Violation(`run ${origin.runId} is stuck in ${told(head)}`);
+    const undoes = head.undoable !== undefined && head.undoable.length > 0;
+    if (head.status === "waiting" && undoes && head.stateExpiresAt + SWEPT_WITHIN_MS < now)
+      throw new Violation(`the deadline of run ${origin.runId} has passed, and nothing is undone`);
   }
 }
+
+/** Two leases: a sweep comes once a lease. */
+const SWEPT_WITHIN_MS = 20_000;
 
 /** @throws Violation for rule 11 */
 export function judgeExpired(snapshot: MemorySnapshot): void {
@@ -258,7 +317,10 @@ function learn(
       ...one.entries.filter((entry) => !known.entries.includes(entry)),
     ];
   } else {
-    const lost = completed(known.entries).filter((entry) => !one.entries.includes(entry));
+    const undone = known.entries.filter((entry) => entry.startsWith("step_undone "));
+    const lost = [...completed(known.entries), ...undone].filter(
+      (entry) => !one.entries.includes(entry),
+    );
     if (lost.length > 0)
       throw new Violation(`recorded, and not there any more: ${lost.join(", ")}`);
     if (known.entries.some((entry, index) => one.entries[index] !== entry)) known.life += 1;

@@ -11,7 +11,7 @@ import type { Fleet, Sending } from "./fleet.ts";
 import { livesBefore } from "./lives.ts";
 import { type AskNode, keyOf, nodesWith, type Program } from "./program.ts";
 import type { Draw } from "./random.ts";
-import { opposite, readState, told, toldFault } from "./replies.ts";
+import { opposite, readState, told, toldFault, twoResults } from "./replies.ts";
 
 /** A question that the client was shown. */
 interface Question {
@@ -26,7 +26,11 @@ export type Ending =
   | { readonly kind: "complete"; readonly result: JsonObject }
   | { readonly kind: "parked" }
   /** The client cancelled it. */
-  | { readonly kind: "cancelled" };
+  | { readonly kind: "cancelled" }
+  /** A question was not answered in time, and what had been done is undone. */
+  | { readonly kind: "expired" }
+  /** The person never answers. */
+  | { readonly kind: "left" };
 
 /** A request that is never refused takes one round a question, and a few for what was left in the air. */
 const MAX_MOVES = 80;
@@ -47,6 +51,7 @@ export class Client {
   readonly #keyed: boolean;
   readonly #asks = new Map<string, AskNode>();
   readonly #versions: readonly string[];
+  readonly #answerWithinMs: number | undefined;
   #version = "1";
   #deployed = false;
   #trouble: number;
@@ -60,6 +65,7 @@ export class Client {
     this.#draw = draw;
     this.#keyed = keyed;
     this.#versions = programs.map(({ version }) => version);
+    this.#answerWithinMs = programs[0]?.answerWithinMs;
     this.#trouble = 2 + draw.below(9);
     for (const program of programs) {
       for (const ask of nodesWith(program, "ask")) this.#asks.set(keyOf(ask), ask);
@@ -69,12 +75,16 @@ export class Client {
   /** Sends and answers until the run has ended. */
   async converse(): Promise<Ending> {
     for (let move = 0; move < MAX_MOVES; move += 1) {
+      const mayLeave = this.#answerWithinMs !== undefined && this.#question !== undefined;
+      if (mayLeave && this.#draw.chance(12)) return { kind: "left" };
       const replies = await this.#move();
       for (const reply of replies) this.#judge(reply);
-      this.#requireEqual(replies);
+      const differ = twoResults(replies);
+      if (differ !== undefined) throw new Violation(differ);
       const codes = replies.flatMap((reply) => (reply.kind === "error" ? [reply.code] : []));
       if (codes.includes("RUN_PARKED")) return { kind: "parked" };
       if (codes.includes("RUN_CANCELLED")) return { kind: "cancelled" };
+      if (codes.includes("RUN_EXPIRED")) return { kind: "expired" };
       const complete = replies.find((reply) => reply.kind === "complete");
       if (complete !== undefined) return complete;
     }
@@ -117,7 +127,7 @@ export class Client {
     this.#trouble -= 1;
     const roll = draw.below(100);
     if (roll < 16 && this.#versions.length > 1) return this.#deploy();
-    if (roll < 20) return this.#wait();
+    if (roll < (this.#answerWithinMs === undefined ? 20 : 32)) return this.#wait();
     if (roll < 27) return this.#contradict();
     if (roll < 36) return this.#late();
     if (roll < 50) return this.#parallel();
@@ -125,7 +135,7 @@ export class Client {
       return [await this.#one(this.#firstCall, "the first call again", this.#fault(90))];
     }
     if (roll < 61) return this.#resume();
-    if (roll < 64) return this.#cancel();
+    if (roll < 68) return this.#cancel();
     const call = this.#troubledCall();
     return [
       await this.#one(call, `answers ${JSON.stringify(call.inputResponses)}`, this.#fault(95)),
@@ -166,7 +176,8 @@ export class Client {
   }
 
   async #wait(): Promise<readonly Reply[]> {
-    const ms = this.#draw.pick([LEASE_MS / 2, LEASE_MS * 2]);
+    const tooLongMs = (this.#answerWithinMs ?? 0) + LEASE_MS * 2;
+    const ms = this.#draw.pick([LEASE_MS / 2, tooLongMs, tooLongMs]);
     this.transcript.push(`waits ${ms} ms`);
     await this.#fleet.pass(ms);
     return [];
@@ -363,26 +374,13 @@ export class Client {
 
   #refused(code: string, data: JsonObject): void {
     if (code === "ANSWER_SETTLED") this.#lookOnly = true;
+    // Too late, and there was nothing to undo: a first call shows the question anew, or begins another run.
+    if (code === "REQUEST_STATE_INVALID") this.#question = undefined;
     if (code === "JOURNAL_MISMATCH" && this.#deployed) this.#switchVersion();
     const { log } = this.#fleet.world;
     const did = { deployed: this.#deployed, differed: this.#differed };
     if (!isExplained(code, log, did)) {
       throw new Violation(`${code} for no reason: ${JSON.stringify(data)}`);
-    }
-  }
-
-  #requireEqual(replies: readonly Reply[]): void {
-    // A first call that was held up until the run had ended without doing anything begins another, and its key was free.
-    const results = new Map<string, string>();
-    for (const reply of replies) {
-      if (reply.kind !== "complete") continue;
-      const result = JSON.stringify(reply.result);
-      const run = /\\"run\\":\\"([^"\\]+)/.exec(result)?.[1] ?? "";
-      const other = results.get(run) ?? result;
-      if (other !== result) {
-        throw new Violation(`one round, several results: ${other} / ${result}`);
-      }
-      results.set(run, result);
     }
   }
 

@@ -28,6 +28,9 @@ export function isExplained(code: string, log: readonly Happening[], did: Client
       return did.deployed || happened("paused", "gone", "crashed", "storeFailed", "network");
     case "RUN_PARKED":
       return happened("paused", "crashed", "storeFailed");
+    case "RUN_EXPIRED":
+    case "REQUEST_STATE_INVALID":
+      return happened("expired");
     case "RUN_CANCELLED":
       return happened("cancelled");
     default:

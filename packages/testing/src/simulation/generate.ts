@@ -153,11 +153,17 @@ export function newProgram(draw: Draw): Program {
   }
 }
 
-/** The program with undo functions for some of its steps; of most programs for none. */
+/** The program, now and then with questions that must be answered soon. */
+export function withDeadline(program: Program, draw: Draw): Program {
+  if (!draw.chance(40)) return program;
+  return { ...program, answerWithinMs: draw.pick([60_000, 120_000]) };
+}
+
+/** The program with undo functions for most of its steps; of some programs for none. */
 export function withUndo({ version, body }: Program, draw: Draw): Program {
-  if (!draw.chance(40)) return { version, body };
+  if (!draw.chance(60)) return { version, body };
   const change = (node: Node): Node =>
-    node.op === "step" && draw.chance(60) ? { ...node, undoThrows: draw.below(3) } : node;
+    node.op === "step" && draw.chance(75) ? { ...node, undoThrows: draw.below(3) } : node;
   return { version, body: rebuilt(body, change) };
 }
 
@@ -173,7 +179,7 @@ export function deployOf(program: Program, draw: Draw): Deploy {
   const named = nodes.filter((node) => node.op === "step" || node.op === "read");
   const asks = nodes.filter((node) => node.op === "ask");
   const changed = (what: string, change: (node: Node) => Node): Deploy => ({
-    program: { version: "2", body: rebuilt(program.body, change) },
+    program: { ...program, version: "2", body: rebuilt(program.body, change) },
     what,
   });
   const roll = draw.below(100);

@@ -22,6 +22,10 @@ export function toldHappening(one: Happening): string {
     }
     case "cancelled":
       return `${one.run} is cancelled by ${one.instance}`;
+    case "expired":
+      return `the store tells ${one.instance} that a deadline of ${one.run} has passed`;
+    case "tookLate":
+      return `the store takes an answer of ${one.run} for ${one.instance}, ${one.lateMs} ms too late`;
     case "read":
       return `the remote is read for ${one.step}`;
     case "recorded":

@@ -57,6 +57,8 @@ export interface InstanceOptions {
   /** Whether the store's messages about stopped attempts arrive. Default: every one is lost. */
   readonly hears?: boolean;
   readonly sweeps: boolean;
+  /** How far its wall clock is ahead of the store's, in milliseconds. Default 0. */
+  readonly aheadMs?: number;
   /** An author's server in place of the program. */
   readonly served?: ServedCall | undefined;
   /** The instance is dead, or taken for dead. */
@@ -85,18 +87,18 @@ export class Instance implements Outside {
   #resumed: Promise<void> | undefined;
 
   constructor(options: InstanceOptions) {
-    const { name, program, time } = options;
+    const { name, program, time, aheadMs = 0 } = options;
     this.name = name;
     this.version = program.version;
     this.#options = options;
     this.#runtime = createRuntime({
       server: options.served === undefined ? this.#programmed() : this.#watched(options.served),
-      store: watchedStore(options.store, options.world, this, options.hears === true),
+      store: watchedStore(options.store, options.world, this, options.hears === true, time.now),
       ...(options.random === undefined ? {} : { random: options.random }),
       sealer,
       sweep: options.sweeps,
       clock: {
-        now: time.now,
+        now: () => time.now() + aheadMs,
         monotonic: time.monotonic,
         after: (ms, work) => time.after(ms, () => this.#whenAwake(work)),
       },
@@ -116,6 +118,7 @@ export class Instance implements Outside {
           name: toolName,
           description: "executes a random program",
           version: program.version,
+          ...(program.answerWithinMs === undefined ? {} : { answerWithin: program.answerWithinMs }),
           ...(keyed ? { idempotency: { key: () => "the one order" } } : {}),
           handler: (_args, ctx) => execute(program, this, ctx),
         }),

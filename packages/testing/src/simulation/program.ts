@@ -79,6 +79,8 @@ export type Node =
 export interface Program {
   readonly version: string;
   readonly body: Node;
+  /** How long its questions may be answered. Default: a day. */
+  readonly answerWithinMs?: number;
 }
 
 /** Every node of a tree, the root first. */

@@ -28,6 +28,21 @@ export function opposite(ask: AskNode): JsonValue {
   return { action: "decline" };
 }
 
+/** Two results of one round that differ, in words; undefined when there are none. */
+export function twoResults(replies: readonly Reply[]): string | undefined {
+  // A first call that was held up until the run had ended without doing anything begins another, and its key was free.
+  const results = new Map<string, string>();
+  for (const reply of replies) {
+    if (reply.kind !== "complete") continue;
+    const result = JSON.stringify(reply.result);
+    const run = /\\"run\\":\\"([^"\\]+)/.exec(result)?.[1] ?? "";
+    const other = results.get(run) ?? result;
+    if (other !== result) return `one round, several results: ${other} / ${result}`;
+    results.set(run, result);
+  }
+  return undefined;
+}
+
 /** A reply in words. */
 export function told(reply: Reply | undefined): string {
   switch (reply?.kind) {

@@ -5,6 +5,7 @@
  * and the same order of events, on every machine.
  */
 import { type CaseReport, playCase, type StoryError } from "./case.ts";
+import type { FleetOptions } from "./fleet.ts";
 import { type Plant, SimulatedFleet } from "./simulatedFleet.ts";
 import type { Happening } from "./world.ts";
 
@@ -78,10 +79,11 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
 export async function playSeed(seed: number, plant?: Plant): Promise<PlayedSeed> {
   let fleet: SimulatedFleet | undefined;
   try {
-    const report = await playCase(seed, (given) => {
+    const open = (given: FleetOptions): SimulatedFleet => {
       fleet = new SimulatedFleet(given, plant);
       return fleet;
-    });
+    };
+    const report = await playCase(seed, open, true);
     return { kind: "kept", report, events: fleet?.events ?? 0, log: fleet?.world.log ?? [] };
   } catch (error) {
     const { message, why } = error as StoryError;

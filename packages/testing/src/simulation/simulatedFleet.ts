@@ -8,16 +8,18 @@
  *
  * F1 Trouble of the fleet's own (crashes, pauses, the network's) ends with `settle`, and each sort is bounded before.
  * F2 A store either sees that a process died or goes by its lease alone; a case has one of both.
+ * F3 In some cases the processes' wall clocks differ from the store's and from each other: by hours, or by seconds where questions
+ *    must be answered soon. The life of a state and of a key is judged by them; nothing else may be.
  */
 import type { RunRecord, RunStore } from "@reprise/runtime";
 import { createMemoryStore, type MemoryStore } from "../memoryStore.ts";
 import type { Call, Fault, Reply } from "./calls.ts";
-import { judgeAtRest, judgeExpired, judgeUndone } from "./checker.ts";
+import { judgeAtRest, judgeExpired, judgeUndone, MOST_SECONDS_OFF_MS } from "./checker.ts";
 import type { Fleet, FleetOptions, Sending } from "./fleet.ts";
 import { Instance } from "./instance.ts";
 import { type Draw, drawFrom } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
-import { World } from "./world.ts";
+import { type Happening, World } from "./world.ts";
 
 /** A process as a store that is made wrong on purpose sees it. */
 export interface PlantedIn {
@@ -36,9 +38,18 @@ interface Member {
 /** What the store is drawn from must not be what the client's moves are: a change of one would be a change of both. */
 const FLEET_STREAM = 0x5bd1e995;
 const ORDER_STREAM = 0x27d4eb2f;
+const CLOCK_STREAM = 0x6a09e667;
+/** Far below the day that a state and a step's key live. */
+const MOST_HOURS_OFF_MS = 6 * 60 * 60 * 1000;
 const CLIENT_PATIENCE_MS = 30_000;
 const MISMATCH_IS_OVER_MS = 11 * 60 * 1000;
 const EVERYTHING_IS_OVER_MS = 40 * 24 * 60 * 60 * 1000;
+
+/** Whether what happened last is an effect that is not recorded yet, or an undo between two others. */
+function isWorst(last: Happening | undefined): boolean {
+  if (last?.is === "recorded") return last.entries.some((entry) => entry.startsWith("step_undone"));
+  return last?.is === "entered" || last?.is === "done" || last?.is === "undone";
+}
 
 /** A fleet that repeats. */
 export class SimulatedFleet implements Fleet {
@@ -52,6 +63,9 @@ export class SimulatedFleet implements Fleet {
   readonly #plant: Plant | undefined;
   readonly #data: MemoryStore;
   readonly #seesDeath: boolean;
+  readonly #clocks: Draw;
+  /** The farthest that a process's clock is off. */
+  readonly #mostOffMs: number;
   readonly #members: Member[] = [];
   readonly #onTheWay = new Set<Promise<unknown>>();
   #strikesLeft: number;
@@ -66,6 +80,10 @@ export class SimulatedFleet implements Fleet {
     this.#data = this.#newStore();
     this.#seesDeath = this.#draw.chance(50);
     this.#strikesLeft = this.#draw.below(5);
+    this.#clocks = drawFrom(options.seed ^ CLOCK_STREAM);
+    const isShort = options.programs.some(({ answerWithinMs }) => answerWithinMs !== undefined);
+    const farthest = isShort ? MOST_SECONDS_OFF_MS : MOST_HOURS_OFF_MS;
+    this.#mostOffMs = this.#clocks.chance(40) ? farthest : 0;
     this.#scheduler.beforeEvent = () => this.#strike();
   }
 
@@ -108,7 +126,7 @@ export class SimulatedFleet implements Fleet {
     for (const { version } of this.#options.programs) this.#member(version, this.#data, true);
     await this.#scheduler.pass(MISMATCH_IS_OVER_MS);
     const rested = this.#data.snapshot();
-    judgeAtRest(rested);
+    judgeAtRest(rested, this.#scheduler.now());
     for (const run of rested.runs) judgeUndone(this.world, this.#options.programs, run);
     await this.#closeAll();
     await this.#scheduler.pass(EVERYTHING_IS_OVER_MS);
@@ -179,12 +197,10 @@ export class SimulatedFleet implements Fleet {
 
   // The processes --------------------------------------------------------------------------------------------------
 
-  /** Now and then, between any two events, a process dies or stands still: most of all when an effect is not recorded yet. */
+  /** Now and then, between any two events, a process dies or stands still: most of all at the worst moments. */
   #strike(): void {
     if (this.#isSettled || this.#strikesLeft === 0) return;
-    const last = this.world.log.at(-1)?.is;
-    const isWorst = last === "entered" || last === "done";
-    if (!this.#draw.chance(isWorst ? 12 : 1)) return;
+    if (!this.#draw.chance(isWorst(this.world.log.at(-1)) ? 12 : 1)) return;
     const up = this.#members.filter(({ instance }) => instance.isUp);
     if (up.length === 0) return;
     this.#strikesLeft -= 1;
@@ -232,6 +248,7 @@ export class SimulatedFleet implements Fleet {
       random: () => this.#text(),
       hears: this.#draw.chance(70),
       sweeps,
+      aheadMs: this.#clocks.below(2 * this.#mostOffMs + 1) - this.#mostOffMs,
       served: this.#options.served,
       onDown: (how) => {
         isDead ||= how === "crash";

@@ -2,9 +2,11 @@
  * A store port around a store: every call goes through an instance's hand, and what the store acknowledged is written down.
  */
 import { type Entry, nameOf } from "@reprise/journal";
-import type { AttemptRef, ClaimReply, RunStore, TransitionReply } from "@reprise/runtime";
+import type { AttemptRef, ClaimReply, RunHead, RunStore, TransitionReply } from "@reprise/runtime";
 import type { Instance } from "./instance.ts";
 import type { World } from "./world.ts";
+
+type Claimed = Extract<ClaimReply, { readonly tag: "CLAIMED" }>;
 
 /** The store as an instance sees it. Its `close` closes nothing: the store is the case's. */
 export function watchedStore(
@@ -12,6 +14,8 @@ export function watchedStore(
   world: World,
   instance: Pick<Instance, "name" | "port" | "isUp">,
   hears: boolean,
+  /** The store's clock, in epoch milliseconds. */
+  now: () => number,
 ): RunStore {
   const through = <T>(what: string, call: () => Promise<T>): Promise<T> =>
     instance.port(`store ${what}`, true, call);
@@ -19,17 +23,32 @@ export function watchedStore(
     const { name } = instance;
     world.note({ is: "recorded", instance: name, run, epoch, entries: entries.map(told) });
   };
-  const claim = async (what: string, call: () => Promise<ClaimReply>): Promise<ClaimReply> =>
+  const claim = async (
+    what: string,
+    asked: string,
+    call: () => Promise<ClaimReply>,
+  ): Promise<ClaimReply> =>
     through(what, async () => {
       const reply = await call();
+      if (reply.tag === "EXPIRED")
+        world.note({ is: "expired", run: asked, instance: instance.name });
       if (reply.tag === "CLAIMED") {
         const { ref, record } = reply;
+        if (record.head.undo?.why === "expired") {
+          world.note({ is: "expired", run: ref.runId, instance: instance.name });
+        }
         const entries = record.entries.map(told);
         const run = ref.runId;
         world.note({ is: "claimed", instance: instance.name, run, epoch: ref.epoch, entries });
       }
       return reply;
     });
+  const noteLate = (run: string, before: RunHead, { record }: Claimed): void => {
+    const lateMs = now() - before.stateExpiresAt;
+    if (before.status !== "waiting" || lateMs <= 0 || record.head.undo !== undefined) return;
+    const undoes = (before.undoable?.length ?? 0) > 0;
+    world.note({ is: "tookLate", run, instance: instance.name, lateMs, undoes });
+  };
   const transition = async (
     what: string,
     { runId: run, epoch }: AttemptRef,
@@ -51,9 +70,15 @@ export function watchedStore(
           recorded(input.origin.runId, reply.ref.epoch, input.progress.entries);
         return reply;
       }),
-    claimFirst: (input) => claim("claimFirst", () => store.claimFirst(input)),
-    claimRound: (input) => claim("claimRound", () => store.claimRound(input)),
-    claimKnown: (input) => claim("claimKnown", () => store.claimKnown(input)),
+    claimFirst: (input) => claim("claimFirst", "", () => store.claimFirst(input)),
+    claimRound: (input) =>
+      claim("claimRound", input.runId, async () => {
+        const before = (await store.load(input.runId))?.head;
+        const reply = await store.claimRound(input);
+        if (reply.tag === "CLAIMED" && before !== undefined) noteLate(input.runId, before, reply);
+        return reply;
+      }),
+    claimKnown: (input) => claim("claimKnown", input.runId, () => store.claimKnown(input)),
     cancel: (input) =>
       through("cancel", async () => {
         const reply = await store.cancel(input);

@@ -107,6 +107,20 @@ export const plants: Readonly<Record<string, () => Plant>> = {
     };
   },
 
+  "an answer is taken behind its deadline": () => (store) => ({
+    ...store,
+    claimRound: (input) => store.claimRound({ ...input, stateExpired: false }),
+  }),
+
+  "a deadline that nobody asks about is forgotten": () => (store) => ({
+    ...store,
+    findAbandoned: async (limit) => {
+      const found = await store.findAbandoned(limit);
+      const heads = await Promise.all(found.map(async (run) => (await store.load(run))?.head));
+      return found.filter((_run, place) => heads[place]?.status !== "waiting");
+    },
+  }),
+
   "a step runs before its reads are durable": () => (store, process) => {
     /** What is not written yet: later writes of the attempt come after it, as they would on one connection. */
     let unwritten: Promise<unknown> = Promise.resolve();
