@@ -186,17 +186,22 @@ export class StepOperation implements Pending {
 export class ReadOperation implements Pending {
   readonly kind = "read" as const;
   readonly name: string;
-  readonly isRunning = false;
   readonly #host: OperationHost;
   readonly #settlers: Settlers;
   readonly #fn: () => unknown;
   #running = false;
+  /** It has an entry: one that nobody asked for any more would keep those behind it, and the attempt would never end. */
+  #hasEntry = false;
 
   constructor(name: string, host: OperationHost, settlers: Settlers, fn: () => unknown) {
     this.name = name;
     this.#host = host;
     this.#settlers = settlers;
     this.#fn = fn;
+  }
+
+  get isRunning(): boolean {
+    return this.#hasEntry;
   }
 
   misfit(): undefined {
@@ -224,7 +229,10 @@ export class ReadOperation implements Pending {
   async #read(): Promise<void> {
     const entry = await this.#entryOf();
     // A stop aborts what the function was waiting for: that is no failure to be kept (A4).
-    if (this.#host.mayStart()) return this.#host.recorder.note(entry);
+    if (this.#host.mayStart()) {
+      this.#hasEntry = true;
+      return this.#host.recorder.note(entry);
+    }
     this.#running = false;
     this.#host.wake();
   }

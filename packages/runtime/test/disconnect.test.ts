@@ -59,6 +59,59 @@ describe("when the last request that waits is gone", () => {
     expect(effects).toEqual(["first whole", "second"]);
   });
 
+  test("A4: a read whose value is on its way to the handler does not keep the step behind it, and the attempt ends", async () => {
+    const release = deferred();
+    const entered = deferred();
+    const turns: (() => void)[] = [];
+    let isHeld = false;
+    const turn = (work: () => void): (() => void) => {
+      if (isHeld) turns.push(work);
+      else setImmediate(work);
+      return () => void turns.splice(0, turns.length, ...turns.filter((one) => one !== work));
+    };
+    const handler = async (_: unknown, ctx: Context): Promise<string> => {
+      await Promise.allSettled([
+        ctx.step("step", () => {
+          entered.resolve();
+          return release.promise;
+        }),
+        ctx.read("read", async () => {
+          await entered.promise;
+          // What it gives is an entry in this turn, and delivered in the next.
+          isHeld = true;
+          return 1;
+        }),
+      ]);
+      return "x";
+    };
+    const idempotency = { key: () => "k" };
+    const h = startHarness(
+      { tools: [tool({ name: "t", description, idempotency, handler })] },
+      { turn },
+    );
+    const gone = sender();
+    const reply = h.call("t", { gone });
+    await settled();
+    expect(isHeld).toBe(true);
+    gone.leave();
+    await settled();
+    isHeld = false;
+    for (const work of turns.splice(0)) work();
+    release.resolve();
+    await settled();
+    await h.advance(5_000);
+    // Nothing was taken from the handler, so its result stands.
+    expect(h.store.snapshot().runs[0]?.head.status).toBe("completed");
+    expect(text(await reply)).toBe("x");
+    expect(
+      h.store
+        .snapshot()
+        .runs[0]?.entries.map(({ kind }) => kind)
+        .toSorted(),
+    ).toEqual(["read_completed", "step_completed"]);
+    expect(text(await h.call("t"))).toBe("x");
+  });
+
   // promise P4.5.3
   test("A4: a returned value is recorded, and the repeated call gets it", async () => {
     const release = deferred();
