@@ -16,6 +16,9 @@ export const longRun: boolean = process.env["REPRISE_TEST_LONG"] === "1";
 /** The seed of everything drawn at random in this run, 0 to 2^31 - 1. Print it beside what it decided. */
 export const seed: number = parseSeed(process.env["REPRISE_TEST_SEED"]);
 
+/** Time limit of one test that plays many cases, in milliseconds: far above what it takes, also while others run. */
+export const manyCasesMs: number = longRun ? 900_000 : 120_000;
+
 /** The one random case to play, by the number that its failure printed; undefined: all. */
 export const onlyCase: number | undefined = parseCase(process.env["REPRISE_TEST_CASE"]);
 

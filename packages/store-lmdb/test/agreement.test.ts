@@ -13,7 +13,7 @@ import type {
 import { createMemoryStore } from "@reprise/testing";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { longRun, seed } from "../../../test/support/config.ts";
+import { longRun, manyCasesMs, seed } from "../../../test/support/config.ts";
 import { completed, creation, first, known, progress } from "./support/inputs.ts";
 import { freshDirectory, openStore, playedClock } from "./support/stores.ts";
 
@@ -274,7 +274,7 @@ function plain(value: unknown): unknown {
   );
 }
 
-describe("the embedded store and the memory store", { timeout: 120_000 }, () => {
+describe("the embedded store and the memory store", { timeout: manyCasesMs }, () => {
   test("agree on every reply and every record", async () => {
     await fc.assert(
       fc.asyncProperty(

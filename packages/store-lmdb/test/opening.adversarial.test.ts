@@ -7,14 +7,14 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { longRun } from "../../../test/support/config.ts";
+import { longRun, manyCasesMs } from "../../../test/support/config.ts";
 import { creation } from "./support/inputs.ts";
 import { freshDirectory, openStore } from "./support/stores.ts";
 
 const program = fileURLToPath(new URL("./support/opener.ts", import.meta.url));
 const processes = 4;
 const rounds = longRun ? 400 : 8;
-const timeout = longRun ? 900_000 : 120_000;
+const timeout = manyCasesMs;
 const children: ChildProcess[] = [];
 
 afterEach(() => {

@@ -8,7 +8,7 @@ import { connectRedis, type RedisConnection } from "@reprise/store-redis";
 import { createManualClock, createMemoryStore } from "@reprise/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { longRun, seed } from "../../../test/support/config.ts";
+import { longRun, manyCasesMs, seed } from "../../../test/support/config.ts";
 import { type RedisServer, startRedis } from "../../../test/support/redisServer.ts";
 import { claimFirst, createRun, progress, stepDone, stepFailed } from "./support/inputs.ts";
 import { freshNamespace, openStore } from "./support/stores.ts";
@@ -263,7 +263,7 @@ function plain(value: unknown): unknown {
 const moves = [1, 4_000, 9_999, 10_001, 30_000, 700_000, 3_700_000, 86_400_000];
 
 describe("the Redis store and the memory store", () => {
-  test("agree on every reply and every record", { timeout: 120_000 }, async () => {
+  test("agree on every reply and every record", { timeout: manyCasesMs }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 5, maxLength: 60, size: "max" }),

@@ -3,7 +3,7 @@
  * session stays, in the store or in what its caller may hold.
  */
 import { describe, expect, test } from "vitest";
-import { longRun } from "../../../../test/support/config.ts";
+import { longRun, manyCasesMs } from "../../../../test/support/config.ts";
 import { type Cluster, cluster, type Instance } from "./support/instances.ts";
 import { type Got, initialize, type Session, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
@@ -209,6 +209,6 @@ describe("nothing stays of a session that ends on one front while there begins o
       expect((await call.message()).method).toBe("elicitation/create");
       expect((await next.listen(a.url)).status).toBe(200);
     },
-    120_000,
+    manyCasesMs,
   );
 });
