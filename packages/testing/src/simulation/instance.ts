@@ -217,6 +217,11 @@ export class Instance implements Outside {
     this.#lose();
   }
 
+  /** No fault strikes it any more. */
+  calm(): void {
+    this.#fault = undefined;
+  }
+
   /** Ends the pause. */
   resume(): void {
     if (this.#resumed === undefined || this.#dead) return;

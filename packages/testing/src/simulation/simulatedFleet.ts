@@ -107,6 +107,7 @@ export class SimulatedFleet implements Fleet {
 
   async settle(): Promise<void> {
     this.#isSettled = true;
+    for (const { instance } of this.#members) instance.calm();
     await this.resume();
     while (this.#onTheWay.size > 0) await this.#scheduler.until(Promise.all(this.#onTheWay));
   }
@@ -170,7 +171,10 @@ export class SimulatedFleet implements Fleet {
     const { call, version } = sending;
     await this.#delay(sending);
     if (this.#isTroubled(sending, 4)) return this.#lose("loses a request");
-    const reply = await this.#instanceOf(version).execute(call, fault);
+    const reply = await this.#instanceOf(version).execute(
+      call,
+      this.#isSettled ? undefined : fault,
+    );
     await this.#delay(sending);
     if (this.#isTroubled(sending, 5)) return this.#lose("loses a reply");
     return reply;
