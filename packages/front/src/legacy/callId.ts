@@ -4,11 +4,15 @@
  * All three begin with the session's id, so that a session can only ever name what is its own; comparing the beginning
  * is the check, and no record needs to be read for it.
  *
- * | id    | form                          |
- * |-------|-------------------------------|
- * | call  | `<session>-<request digest>`  |
- * | event | `<call>.<number in its log>`  |
- * | ask   | `<call>.<key digest>.<count>` |
+ * | id    | form                               |
+ * |-------|------------------------------------|
+ * | call  | `<session>-<request digest>`       |
+ * | event | `<call>.<number in its log>`       |
+ * | ask   | `<call>.<question digest>.<count>` |
+ *
+ * Some clients give every request the same id, one after another: their calls have one id too, in turns. Events of both stand
+ * in one log and are counted on; a question's digest has the call's run in it, because an answer that comes late would
+ * otherwise be one to the next call's question.
  */
 import { hash } from "node:crypto";
 import type { RequestId } from "@reprise/protocol";
@@ -23,9 +27,9 @@ export function callIdOf(sessionId: string, requestId: RequestId): string {
   return `${sessionId}-${shortDigest(JSON.stringify(requestId))}`;
 }
 
-/** The `count`th ask of a call. */
-export function askIdOf(callId: string, key: string, count: number): string {
-  return `${callId}.${shortDigest(key)}.${count}`;
+/** The `count`th ask of a call. `runId` is the call's own. */
+export function askIdOf(callId: string, runId: string, key: string, count: number): string {
+  return `${callId}.${shortDigest(JSON.stringify([runId, key]))}.${count}`;
 }
 
 /** The id of an event of a call. */

@@ -7,7 +7,7 @@
  * R1 One front drives a call: its `owner`. Whoever takes it over writes its own name, and from then on the former owner's
  *    writes fail.
  * R2 The first answer to an open ask stands; no later one changes it.
- * R3 An ask id is never given twice in one call, and begins with the call's id.
+ * R3 An ask id is never given twice, not by a later call of the same id either, and begins with the call's id.
  */
 import type { AskWire, ClientError, JsonObject, JsonValue, RequestId } from "@reprise/protocol";
 import type { RunMethod, SharedKey, SharedRecord } from "@reprise/runtime";

@@ -25,6 +25,7 @@ const mostUnusable = 20;
 /** What there was before the round. */
 export interface AsksBefore {
   readonly callId: string;
+  readonly runId: string;
   readonly revision: LegacyRevision;
   readonly asks: Readonly<Record<string, OpenAsk>>;
   readonly asked: number;
@@ -55,7 +56,7 @@ export function planAsks(
   inputRequests: Readonly<Record<string, JsonObject>>,
   elicitationIds: Readonly<Record<string, string>>,
 ): AskPlan {
-  const { callId, revision, given, unsent } = before;
+  const { callId, runId, revision, given, unsent } = before;
   const open = Object.entries(before.asks).filter(([id]) => !given.has(id));
   const answeredBefore = Object.entries(before.asks).filter(([id]) => given.has(id));
   const asks: Record<string, OpenAsk> = {};
@@ -86,7 +87,7 @@ export function planAsks(
     let id = standing?.[0];
     if (id === undefined) {
       asked += 1;
-      id = askIdOf(callId, key, asked);
+      id = askIdOf(callId, runId, key, asked);
     }
     asks[id] = standing?.[1] ?? {
       key,

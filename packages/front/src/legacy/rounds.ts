@@ -196,7 +196,8 @@ export class Rounds {
     const { asks, asked } = record;
     const { id: callId, session } = host;
     const unsent = this.#unsent;
-    const before = { callId, asks, asked, revision: session.revision };
+    const { runId: ownRunId } = this.#work;
+    const before = { callId, runId: ownRunId, asks, asked, revision: session.revision };
     const plan = planAsks(
       { ...before, given: this.#given, unsent },
       reply.inputRequests,

@@ -99,6 +99,28 @@ describe("ids", () => {
     }
   });
 
+  test("a question of a call whose id is free again is another one: what answered the first comes late and confirms nothing", async () => {
+    const { server, events } = watchedServer();
+    const [a, b] = (await cluster(server)).instances;
+    const session = await initialize(a.url);
+    const begun = async (path: string) => {
+      const params = { name: "delete_folder", arguments: { path } };
+      const stream = streamOf(await session.request(a.url, "tools/call", params, 5));
+      return { stream, ask: await stream.message() };
+    };
+    const first = await begun("build/");
+    await session.answer(a.url, first.ask.id, yes);
+    await first.stream.rest();
+    const second = await begun("home/");
+    expect(second.ask.id).not.toBe(first.ask.id);
+    expect(await session.answer(b.url, first.ask.id, yes)).toBe(202);
+    expect(await session.answer(b.url, second.ask.id, no)).toBe(202);
+    expect(await second.stream.rest()).toMatchObject([
+      { result: { content: [{ text: "Kept." }] } },
+    ]);
+    expect(events.filter((event) => event === "deleted")).toHaveLength(1);
+  });
+
   test("the number 1 and the string 1 are two calls", async () => {
     const [a] = (await cluster(watchedServer().server)).instances;
     const session = await initialize(a.url);

@@ -60,8 +60,9 @@ function shapes(held: Readonly<Record<string, string>>): ReadonlyMap<string, rea
   return byKind;
 }
 
+/** An ask's id ends with a digest, which has the run's id in it, and a count. */
 function withoutIds(text: string): string {
-  return text.replace(/[\w-]{20,}|\d{6,}/g, "#");
+  return text.replace(/[\w-]{20,}(?:\.[\w-]{16}(?=\.\d))?|\d{6,}/g, "#");
 }
 
 function byText(one: string, other: string): number {
