@@ -4,6 +4,7 @@
  */
 import {
   createMetrics,
+  historyGauges,
   keyGauge,
   measuredStore,
   metricsObserver,
@@ -11,7 +12,7 @@ import {
   queueGauges,
   storeGauges,
 } from "@reprise/telemetry";
-import { createManualClock, createMemoryStore } from "@reprise/testing";
+import { createManualClock, createMemoryHistory, createMemoryStore } from "@reprise/testing";
 import { describe, expect, test } from "vitest";
 import { documentsOf } from "./support/infraFiles.ts";
 import { textOf } from "./support/sourceTree.ts";
@@ -52,6 +53,7 @@ async function everyMetric(): Promise<ReadonlyMap<string, Made>> {
     async () => [],
     () => 0,
   );
+  historyGauges(metrics, { history: createMemoryHistory(), historyDropped: 0 });
   const found = new Map<string, Made>();
   const labels = new Map(
     metrics

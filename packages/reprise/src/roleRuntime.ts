@@ -19,10 +19,10 @@ import { instanceName, Signals } from "./signals.ts";
 export function roleSignals(
   server: ServerDefinition,
   { otlpEndpoint }: Settings,
-  { ring }: Pick<Shared, "ring">,
+  { ring, store }: Pick<Shared, "ring" | "store">,
   logger: Logger,
 ): Signals {
-  const signals = new Signals({ server, otlpEndpoint, logger });
+  const signals = new Signals({ server, otlpEndpoint, logger, clock: clockOf(store) });
   if (ring !== undefined) signals.keysShown(ring);
   return signals;
 }

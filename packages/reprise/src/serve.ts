@@ -137,6 +137,7 @@ export async function serve(
       sealer,
     });
     runtime = started;
+    told.historyShown(started);
     // What is switched off must not be in the first list.
     await started.ready;
     const metricsText = (): Promise<string> => told.text();

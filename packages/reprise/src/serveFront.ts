@@ -76,6 +76,7 @@ export async function serveFront(
       ...(dispatcher === undefined ? {} : { dispatcher }),
     });
     runtime = started;
+    told.historyShown(started);
     // What is switched off must not be in the first list.
     await started.ready;
     const front = await listen({

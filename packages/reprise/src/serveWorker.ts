@@ -67,6 +67,7 @@ export async function serveWorker(
       rateLimit: "none",
     });
     runtime = started;
+    told.historyShown(started);
     told.queuesShown(
       async () => queueWaits(shared.connection, settings.namespace, worker?.queues ?? []),
       () => worker?.running ?? 0,

@@ -5,9 +5,17 @@
  */
 import { hostname } from "node:os";
 import type { KeyRing } from "@reprise/request-state";
-import { type Logger, type RunObserver, type RunStore, systemClock } from "@reprise/runtime";
+import {
+  type Clock,
+  type Logger,
+  type RunObserver,
+  type RunStore,
+  systemClock,
+} from "@reprise/runtime";
 import {
   createMetrics,
+  type HistoryFigures,
+  historyGauges,
   keyGauge,
   type Look,
   measuredStore,
@@ -25,6 +33,8 @@ export interface SignalOptions {
   /** Base URL of an OpenTelemetry collector. Default: nothing is traced. */
   readonly otlpEndpoint?: string | undefined;
   readonly logger: Logger;
+  /** What deadlines and keys are dated by: the store's where several processes share one. Default: the machine's. */
+  readonly clock?: Clock;
 }
 
 /** What this process is called in events, traces and lists of instances. */
@@ -35,14 +45,16 @@ export class Signals {
   readonly #metrics = createMetrics();
   readonly #looks: Look[] = [];
   readonly #logger: Logger;
+  readonly #clock: Clock;
   readonly #closers: (() => Promise<void> | void)[] = [];
   readonly #traces: RunObserver | undefined;
   #observers: readonly RunObserver[] | undefined;
   #store: RunStore | undefined;
 
   /** @throws RepriseError CONFIG_INVALID for an endpoint that is no http URL */
-  constructor({ server, otlpEndpoint, logger }: SignalOptions) {
+  constructor({ server, otlpEndpoint, logger, clock = systemClock }: SignalOptions) {
     this.#logger = logger;
+    this.#clock = clock;
     if (otlpEndpoint === undefined) return;
     const traces = openTraces({
       endpoint: otlpEndpoint,
@@ -73,12 +85,17 @@ export class Signals {
     const sealing = (): number | undefined =>
       ring.list().find(({ status, owner }) => status === "sealing" && owner === instanceName)
         ?.createdAtMs;
-    this.#looks.push(keyGauge(this.#metrics, sealing, Date.now));
+    this.#looks.push(keyGauge(this.#metrics, sealing, () => this.#clock.now()));
   }
 
   /** Shows what waits for workers, and what this one does. */
   queuesShown(waits: () => Promise<readonly QueueFigures[]>, running: () => number): void {
     this.#looks.push(queueGauges(this.#metrics, waits, running));
+  }
+
+  /** Shows how many runs wait for somebody, and what history lacks. */
+  historyShown(runtime: HistoryFigures): void {
+    this.#looks.push(historyGauges(this.#metrics, runtime));
   }
 
   /** All of it in the Prometheus text format; what can't be looked up now is left out. */
@@ -98,7 +115,7 @@ export class Signals {
     const load = store && ((runId: string) => store.load(runId));
     const counting = metricsObserver(
       this.#metrics,
-      load === undefined ? {} : { abandonments: { clock: systemClock, load } },
+      load === undefined ? {} : { abandonments: { clock: this.#clock, load } },
     );
     this.#closers.push(() => counting.close());
     return this.#traces === undefined ? [counting] : [counting, this.#traces];

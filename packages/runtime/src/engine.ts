@@ -235,6 +235,10 @@ class Engine implements Runtime, Executor {
     this.#detach = attach(server, this);
   }
 
+  get historyDropped(): number {
+    return this.#beside.recorder?.dropped ?? 0;
+  }
+
   onChange(listener: (change: Change) => void): () => void {
     const { changes, switches } = this.#beside;
     // Not by the notice: whoever lists the tools then must see the new list.

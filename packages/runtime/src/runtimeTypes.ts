@@ -227,6 +227,8 @@ export interface Runtime extends ServerControls {
   readonly operator: RunOperator | undefined;
   /** What operators see, rows held against the records; undefined where none was given. */
   readonly history: HistoryStore | undefined;
+  /** Events that this process could not give to its history, since its start. */
+  readonly historyDropped: number;
   /** Whether runs can be recorded now; `reason` is for operators. */
   health(): Promise<{ readonly ok: boolean; readonly reason?: string }>;
   /** Stops taking calls, lets running attempts end or hand over, closes the store. Idempotent. */

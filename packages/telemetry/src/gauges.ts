@@ -1,12 +1,13 @@
 /**
- * Gauges of what stands somewhere else: the store's room, the age of the sealing key, the queues. Each looks when it is asked.
+ * Gauges of what stands somewhere else: the store's room, the age of the sealing key, the queues, the runs of all processes. Each
+ * looks when it is asked.
  *
  * A maker adds its gauges to the registry and returns the look to hand to `metricsText`. A figure that is not known now is left out,
  * rather than told as 0.
  */
 
-import type { StoreHealth } from "@reprise/runtime";
-import { Gauge } from "prom-client";
+import type { HistoryCounts, StoreHealth } from "@reprise/runtime";
+import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "./registry.ts";
 
 /** Brings gauges up to date. */
@@ -98,6 +99,48 @@ export function queueGauges(
       oldest.set({ queue: wait.queue }, wait.oldestMs / 1000);
       waiting.set({ queue: wait.queue }, wait.waiting);
     }
+  };
+}
+
+/** The history of runs as one process knows it; a `Runtime` is one. */
+export interface HistoryFigures {
+  /** Undefined: there is none, and nothing is told of it. */
+  readonly history: { counts(): Promise<HistoryCounts> } | undefined;
+  /** Events that this process could not give to it. */
+  readonly historyDropped: number;
+}
+
+/**
+ * `reprise_runs_suspended` and `reprise_runs_attention`, which every process tells the same of all runs: take their maximum, not the
+ * sum. `reprise_history_events_dropped_total` is this process's own.
+ */
+export function historyGauges(metrics: Metrics, figures: HistoryFigures): Look {
+  const { history } = figures;
+  if (history === undefined) return async () => undefined;
+  const registers = [metrics];
+  new Counter({
+    name: "reprise_history_events_dropped_total",
+    help: "Events of runs that this process could not give to the history: lists and timelines lack them, records do not.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(figures.historyDropped);
+    },
+  });
+  const suspended = new Gauge({
+    name: "reprise_runs_suspended",
+    help: "Runs of the whole deployment that wait for a person's answer, with those that nobody answered in time and nobody looked for since.",
+    registers,
+  });
+  const attention = new Gauge({
+    name: "reprise_runs_attention",
+    help: "Runs of the whole deployment that an operator should look at: interrupted, parked, mismatched, uncertain or not undone.",
+    registers,
+  });
+  return async () => {
+    const counts = await history.counts().catch(() => undefined);
+    setOrForget(suspended, counts && (counts.byStatus.waiting ?? 0));
+    setOrForget(attention, counts && (counts.byStatus.attention ?? 0));
   };
 }
 

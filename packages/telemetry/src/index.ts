@@ -3,8 +3,8 @@
  */
 export type { AbandonmentOptions } from "./abandonments.ts";
 export { clientLabel } from "./clientNames.ts";
-export type { Look, QueueFigures } from "./gauges.ts";
-export { keyGauge, queueGauges, storeGauges } from "./gauges.ts";
+export type { HistoryFigures, Look, QueueFigures } from "./gauges.ts";
+export { historyGauges, keyGauge, queueGauges, storeGauges } from "./gauges.ts";
 export { measuredStore } from "./measuredStore.ts";
 export type { MetricsObserver, MetricsObserverOptions } from "./metricsObserver.ts";
 export { metricsObserver } from "./metricsObserver.ts";

@@ -1,5 +1,7 @@
+import type { HistoryCounts } from "@reprise/runtime";
 import {
   createMetrics,
+  historyGauges,
   keyGauge,
   type Metrics,
   measuredStore,
@@ -255,5 +257,36 @@ describe("Gauges of what stands elsewhere", () => {
     ]);
     isAway = true;
     expect(await shown()).toEqual(["reprise_store_up 0", "reprise_worker_running 2"]);
+  });
+
+  test("of runs say how many wait for whom and what history lacks, and nothing of the former while it is away", async () => {
+    const metrics = createMetrics();
+    let counts = async (): Promise<HistoryCounts> => ({
+      byStatus: { waiting: 3, attention: 1, completed: 9 },
+      oldestWaitingSince: 1_000,
+    });
+    let historyDropped = 0;
+    const look = historyGauges(metrics, {
+      history: { counts: () => counts() },
+      get historyDropped() {
+        return historyDropped;
+      },
+    });
+    const shown = async (): Promise<readonly string[]> =>
+      (await metricsText(metrics, [look])).split("\n").filter((line) => /^[a-z]/.test(line));
+    expect(await shown()).toEqual([
+      "reprise_history_events_dropped_total 0",
+      "reprise_runs_suspended 3",
+      "reprise_runs_attention 1",
+    ]);
+    historyDropped = 7;
+    counts = async () => ({ byStatus: {}, oldestWaitingSince: undefined });
+    const [dropped, ...quiet] = await shown();
+    expect(dropped).toBe("reprise_history_events_dropped_total 7");
+    expect(quiet).toEqual(["reprise_runs_suspended 0", "reprise_runs_attention 0"]);
+    // A read does not count what was counted before.
+    expect(await shown()).toContain(dropped);
+    counts = () => Promise.reject(new Error("away"));
+    expect(await shown()).toEqual([dropped]);
   });
 });

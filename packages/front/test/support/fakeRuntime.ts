@@ -105,6 +105,7 @@ export function fakeRuntime(parts: FakeParts = {}): FakeRuntime {
     cancelled,
     operator: undefined,
     history: undefined,
+    historyDropped: 0,
     ready: Promise.resolve(),
     onChange: () => () => undefined,
     elicitations: { complete: async () => true },
