@@ -1,6 +1,6 @@
 /** The first page: what waits, what is wrong, how full it is. */
 import type { ComponentChildren, VNode } from "preact";
-import type { Overview as OverviewData } from "../src/wire.ts";
+import type { Lately, Overview as OverviewData, RecentErrors } from "../src/wire.ts";
 import { base } from "./api.ts";
 import { useLive } from "./live.ts";
 import { bytesText, count, Heading, lengthText, Shown, When } from "./parts.tsx";
@@ -39,14 +39,13 @@ function Tile({
 }
 
 function Tiles({ data }: { readonly data: OverviewData }): VNode {
-  const { health, counts, recent, instances, room, queues, keys } = data;
+  const { health, counts, lately, recent, instances, room, queues, keys } = data;
   const { byStatus, oldestWaitingSince } = counts;
   const attention = byStatus.attention ?? 0;
   const draining = instances.filter((each) => each.draining).length;
   const oldestJob = Math.max(0, ...(queues ?? []).map(({ oldestMs }) => oldestMs));
   const waitingJobs = (queues ?? []).reduce((sum, { waiting }) => sum + waiting, 0);
   const paused = (queues ?? []).filter((each) => each.paused).length;
-  const failed = recent.failedShare;
   return (
     <>
       <h2>Now</h2>
@@ -91,21 +90,29 @@ function Tiles({ data }: { readonly data: OverviewData }): VNode {
         </Tile>
       </dl>
       <h2>Lately</h2>
+      {lately !== undefined && lately.dropped > 0 && (
+        <p class="warn">
+          More happened than history keeps: {count(lately.dropped)} events were dropped, so lists
+          and the counts of 7 days lack runs that went well. Throughput counts all.
+        </p>
+      )}
       <dl class="tiles">
-        <Tile label="Throughput" value={`${rate(recent.endedPerMinute)} / min`}>
-          runs that ended, over {lengthText(recent.spanMs)}
+        <Tile
+          label="Throughput"
+          value={lately === undefined ? "-" : `${rate(lately.endedPerMinute)} / min`}
+        >
+          {lately === undefined
+            ? "no instance has counted yet"
+            : `${count(lately.ended)} runs ended in ${lengthText(lately.spanMs)}`}
         </Tile>
         <Tile
           label="Failed"
-          value={failed === undefined ? "-" : `${Math.round(failed * 100)} %`}
-          tone={failed !== undefined && failed > 0.1 ? "bad" : ""}
+          value={lately === undefined ? "-" : failedText(lately)}
+          tone={lately !== undefined && lately.failed > 0.1 * lately.ended ? "bad" : ""}
         >
           {recent.codes.length === 0
-            ? "of those; no errors"
-            : recent.codes
-                .slice(0, 3)
-                .map(({ code, count: times }) => `${code} ${times}`)
-                .join(", ")}
+            ? "no errors in the newest runs"
+            : `newest ${count(recent.looked)} runs: ${errorsText(recent)}`}
         </Tile>
         <Tile
           label="Completed, 7 days"
@@ -162,6 +169,20 @@ function Room({ used, limit }: { readonly used: number; readonly limit: number }
       {bytesText(used)} of {bytesText(limit)}; new runs are refused from 90 %
     </Tile>
   );
+}
+
+/** Few are told as what they are: one of two is no half of all. */
+function failedText({ ended, failed }: Lately): string {
+  if (ended < 100 || failed === 0) return `${count(failed)} of ${count(ended)}`;
+  const percent = (failed / ended) * 100;
+  return percent < 1 ? "< 1 %" : `${Math.round(percent)} %`;
+}
+
+function errorsText({ codes }: RecentErrors): string {
+  return codes
+    .slice(0, 3)
+    .map(({ code, count: times }) => `${code} ${times}`)
+    .join(", ");
 }
 
 function rate(perMinute: number): string {

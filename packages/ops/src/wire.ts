@@ -48,13 +48,21 @@ export interface Me {
   readonly actions: Readonly<Record<ActionName, ActionNote>>;
 }
 
-/** The newest changes of runs, summed up. Of at most 100 runs: `spanMs` says what time they cover. */
-export interface RecentRuns {
-  readonly looked: number;
+/** What all processes that live have counted in the last minutes, whatever history keeps of it. */
+export interface Lately {
+  /** The longest time that one of them speaks of: 5 minutes, less after a start. */
   readonly spanMs: number;
   readonly endedPerMinute: number;
-  /** Share of those that ended with `failed`, 0 to 1; undefined when none ended. */
-  readonly failedShare: number | undefined;
+  readonly ended: number;
+  /** Of those that ended, with an error. */
+  readonly failed: number;
+  /** Events that history dropped: lists and counts lack runs that went well. */
+  readonly dropped: number;
+}
+
+/** Errors of the newest changes of runs, of at most 100 runs and an hour. */
+export interface RecentErrors {
+  readonly looked: number;
   readonly codes: readonly { readonly code: string; readonly count: number }[];
 }
 
@@ -63,7 +71,9 @@ export interface Overview {
   readonly at: number;
   readonly health: { readonly ok: boolean; readonly reason?: string };
   readonly counts: HistoryCounts;
-  readonly recent: RecentRuns;
+  /** Undefined while no process has told of it: none lives, or all began just now. */
+  readonly lately: Lately | undefined;
+  readonly recent: RecentErrors;
   readonly instances: readonly InstanceInfo[];
   /** What the store holds and may hold; undefined where it has no limit or can't tell. */
   readonly room: { readonly usedBytes: number; readonly limitBytes: number } | undefined;

@@ -35,10 +35,39 @@ describe("the overview", () => {
         byStatus: { waiting: 1, completed: 1, failed: 1, parked: 1, attention: 1 },
         oldestWaitingSince: start - 60_000 + 50,
       },
-      recent: { looked: 4, failedShare: 0.5, codes: [{ code: "STEP_FAILED", count: 1 }] },
+      recent: { looked: 4, codes: [{ code: "STEP_FAILED", count: 1 }] },
       room: { usedBytes: 600, limitBytes: 1000 },
       keys: { sealing: 1, oldestSealingAt: start - 5000 },
     });
+  });
+
+  test("adds up what every process has counted, also what history has dropped", async () => {
+    const { history, signIn } = await openDashboard();
+    const each = { role: "worker", version: "1", host: "h", pid: 1, draining: false } as const;
+    const alive = { ...each, startedAt: start - 600_000, seenAt: start, running: 0 };
+    const [ended, failed, dropped] = [600_000, 30, 9];
+    await history.beat({
+      ...{ ...alive, instance: "a" },
+      lately: { spanMs: 300_000, ended, failed, dropped },
+    });
+    await history.beat({
+      ...{ ...alive, instance: "just-started" },
+      lately: { spanMs: 10_000, ended: 20, failed: 0, dropped: 0 },
+    });
+    await history.beat({ ...alive, instance: "of-an-earlier-release" });
+    // Of all that ended, history has one.
+    await history.record(endedEvents("r-1", start - 50_000, "completed"));
+    const overview = (await (await signIn()).get("overview")).json();
+    expect(overview.lately).toEqual({
+      ...{ spanMs: 300_000, endedPerMinute: 120_000 + 120, ended: 600_020 },
+      ...{ failed: 30, dropped: 9 },
+    });
+  });
+
+  test("tells no throughput while no process has counted: an unknown one is not 0", async () => {
+    const { history, signIn } = await openDashboard();
+    await history.record(endedEvents("r-1", start - 50_000, "completed"));
+    expect((await (await signIn()).get("overview")).json()).not.toHaveProperty("lately");
   });
 
   test("stands when a part of it can't be read, and says that health is unknown", async () => {

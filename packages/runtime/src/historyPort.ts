@@ -9,6 +9,7 @@
  * H4 Everything is kept `HISTORY_MS` after its run's newest event, and at most `MAX_EVENTS_PER_RUN` events of a run (the first and
  *    the newest ones).
  */
+import type { EndedLately } from "./endedRuns.ts";
 import type { RunEvent } from "./observer.ts";
 import type { RunStatus } from "./runRecord.ts";
 
@@ -91,6 +92,8 @@ export interface InstanceInfo {
   /** Attempts that it executes. */
   readonly running: number;
   readonly draining: boolean;
+  /** Runs whose end it recorded in the last minutes. Absent at its first beat, and of an earlier release. */
+  readonly lately?: EndedLately;
 }
 
 /** An action of an operator. */

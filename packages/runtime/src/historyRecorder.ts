@@ -9,11 +9,13 @@
  *    fixed part of what it can do and no more, whatever happens. What comes faster for longer than the queue can hold is dropped.
  * R3 What the store refuses for now is sent again; what it keeps refusing is dropped, so that one bad batch does not hold up all that
  *    comes after it.
- * R4 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
+ * R4 Each beat says how many runs ended lately, also of those that are dropped or never had an id (endedRuns.ts).
+ * R5 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
  */
 import { hostname } from "node:os";
 import { isRepriseError } from "@reprise/errors";
 import { type Clock, pause } from "./clock.ts";
+import { EndedRuns } from "./endedRuns.ts";
 import type { HistoryStore, InstanceInfo } from "./historyPort.ts";
 import { HistoryQueue } from "./historyQueue.ts";
 import type { Logger } from "./logger.ts";
@@ -74,10 +76,12 @@ export interface RecorderParts {
 export class HistoryRecorder implements RunObserver {
   readonly #history: HistoryStore;
   readonly #parts: RecorderParts;
+  readonly #ended = new EndedRuns();
   readonly #queue = new HistoryQueue({ all: MAX_QUEUED, well: BATCH });
   /** What left the queue and is not yet kept. */
   #batch: readonly RunEvent[] = [];
-  #sending = false;
+  /** The call under way; resolves to whether its batch is done with. */
+  #sending: Promise<boolean> | undefined;
   #tries = 0;
   #dropped = 0;
   #droppedUnlogged = 0;
@@ -98,10 +102,12 @@ export class HistoryRecorder implements RunObserver {
   }
 
   run(event: RunEvent): void {
-    if (this.#closed || event.runId === undefined) return;
+    if (this.#closed) return;
+    this.#ended.note(event);
+    if (event.runId === undefined) return;
     const lost = this.#queue.add(event.runId, event);
     if (lost > 0) this.#drop(lost, undefined);
-    if (!this.#sending) this.#flushIn(GATHER_MS);
+    if (this.#sending === undefined) this.#flushIn(GATHER_MS);
   }
 
   /** Beats from now on. */
@@ -117,10 +123,12 @@ export class HistoryRecorder implements RunObserver {
     this.#takeBackFlush?.();
     const { clock } = this.#parts;
     const until = clock.monotonic() + CLOSE_MS;
-    while (this.#waiting > 0 || this.#sending) {
-      if (!this.#sending) void this.#send();
-      if (clock.monotonic() >= until) break;
-      await pause(clock, 5);
+    while (this.#waiting > 0) {
+      const left = until - clock.monotonic();
+      if (left <= 0) break;
+      // The call itself is waited for: a clock's timers alone do not keep a process from ending.
+      const isDone = await Promise.race([this.#sent(), pause(clock, left)]);
+      if (isDone === false) await pause(clock, 5);
     }
     if (this.#waiting > 0) this.#drop(this.#waiting, undefined);
   }
@@ -129,30 +137,33 @@ export class HistoryRecorder implements RunObserver {
     if (this.#takeBackFlush !== undefined || this.#closed) return;
     this.#takeBackFlush = this.#parts.clock.after(ms, () => {
       this.#takeBackFlush = undefined;
-      void this.#send();
+      void this.#flush();
     });
+  }
+
+  async #flush(): Promise<void> {
+    const isDone = await this.#sent();
+    if (this.#waiting > 0) this.#flushIn(isDone ? GATHER_MS : RETRY_MS);
   }
 
   get #waiting(): number {
     return this.#batch.length + this.#queue.size;
   }
 
-  /** Sends one batch. Never rejects. */
-  async #send(): Promise<void> {
-    if (this.#sending) return;
-    this.#sending = true;
-    let isDone = true;
-    try {
-      if (this.#batch.length === 0) this.#batch = this.#queue.take(BATCH);
-      isDone = this.#batch.length === 0 || (await this.#record(this.#batch));
-      if (isDone) {
-        this.#batch = [];
-        this.#tries = 0;
-      }
-    } finally {
-      this.#sending = false;
-    }
-    if (this.#waiting > 0) this.#flushIn(isDone ? GATHER_MS : RETRY_MS);
+  /** Sends one batch, or waits for the one that is on its way. Never rejects. */
+  #sent(): Promise<boolean> {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  async #send(): Promise<boolean> {
+    if (this.#batch.length === 0) this.#batch = this.#queue.take(BATCH);
+    if (this.#batch.length > 0 && !(await this.#record(this.#batch))) return false;
+    this.#batch = [];
+    this.#tries = 0;
+    return true;
   }
 
   /** Whether the batch is done with: kept, or given up. */
@@ -191,13 +202,15 @@ export class HistoryRecorder implements RunObserver {
   }
 
   async #beat(): Promise<void> {
+    const { about, clock } = this.#parts;
+    const lately = this.#ended.mark(clock.monotonic(), this.#dropped);
     try {
-      await this.#history.beat(this.#parts.about());
+      await this.#history.beat({ ...about(), ...(lately === undefined ? {} : { lately }) });
     } catch (error) {
       if (!this.#closed) this.#warn(error);
     }
     if (this.#closed) return;
-    this.#takeBackBeat = this.#parts.clock.after(BEAT_MS, () => {
+    this.#takeBackBeat = clock.after(BEAT_MS, () => {
       void this.#beat();
     });
   }

@@ -52,6 +52,7 @@ export type {
 } from "./dispatcher.ts";
 export { durationMs } from "./duration.ts";
 export type { Completion, ElicitationCompleter } from "./elicitations.ts";
+export type { EndedLately } from "./endedRuns.ts";
 export { createRuntime } from "./engine.ts";
 export type { Listed, PageSource, Reading } from "./historyLists.ts";
 export {

@@ -2,7 +2,13 @@
  * History is behind runs and never before them: a sink that is dead, slow or broken delays, fails and loses no run.
  */
 import { RepriseError } from "@reprise/errors";
-import { type HistoryStore, historyAfter, type RunEvent, tool } from "@reprise/runtime";
+import {
+  type HistoryStore,
+  historyAfter,
+  type InstanceInfo,
+  type RunEvent,
+  tool,
+} from "@reprise/runtime";
 import { createMemoryHistory } from "@reprise/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -157,6 +163,73 @@ describe("the recorder of history", () => {
     for (let index = 0; index < 40; index += 1) await h.advance(100);
     const ends = byHandler("waits").map((events) => historyAfter(undefined, events).summary.status);
     expect(new Set(ends)).toEqual(new Set(["completed"]));
+  });
+});
+
+describe("what a process says of itself", () => {
+  test("counts every run that ended in the last five minutes, whatever history has kept of it", async () => {
+    const beats: InstanceInfo[] = [];
+    const h = startHarness(
+      { tools: ["well", "waits", "fails"].map(toolThat) },
+      {
+        history: {
+          ...createMemoryHistory(() => 0),
+          record: () => new Promise(() => undefined),
+          beat: async (said) => {
+            beats.push(said);
+          },
+        },
+      },
+    );
+    await settled();
+    expect(beats.map(({ lately }) => lately)).toEqual([undefined]);
+    const few = async (): Promise<void> => {
+      for (let index = 0; index < 5; index += 1) await h.call("well");
+      await h.call("fails");
+      await h.call("waits");
+    };
+    await few();
+    await h.advance(10_000);
+    const [ended, failed, dropped] = [6, 1, 0];
+    expect(beats.at(-1)?.lately).toEqual({ spanMs: 10_000, ended, failed, dropped });
+    // More than is kept of runs that went well.
+    for (let index = 0; index < 80; index += 1) await h.call("well");
+    await h.advance(10_000);
+    const busy = beats.at(-1)?.lately;
+    expect(busy).toMatchObject({ spanMs: 20_000, ended: 86, failed: 1 });
+    expect(busy?.dropped).toBeGreaterThan(0);
+    for (let index = 0; index < 35; index += 1) await h.advance(10_000);
+    const quiet = { ended: 0, failed: 0, dropped: 0 };
+    expect(beats.at(-1)?.lately).toEqual({ spanMs: 300_000, ...quiet });
+    expect(h.runtime.historyDropped).toBeGreaterThan(0);
+  });
+
+  test("counts a run that an operator ended once, and one that waits on not at all", async () => {
+    const waiting = new Set<string>();
+    const beats: InstanceInfo[] = [];
+    const h = startHarness(
+      { tools: [toolThat("waits")] },
+      {
+        history: {
+          ...createMemoryHistory(() => 0),
+          async record(events) {
+            for (const { runId = "", type } of events) if (type === "asked") waiting.add(runId);
+          },
+          async beat(said) {
+            beats.push(said);
+          },
+        },
+      },
+    );
+    for (let index = 0; index < 3; index += 1) await h.call("waits");
+    await h.advance(1_000);
+    const [one = "", other = ""] = waiting;
+    for (let time = 0; time < 2; time += 1) {
+      await h.runtime.cancel(one);
+      await h.runtime.operator?.finish(other, { as: "failed", text: "given up" });
+    }
+    await h.advance(9_000);
+    expect(beats.at(-1)?.lately).toMatchObject({ ended: 2, failed: 1 });
   });
 });
 

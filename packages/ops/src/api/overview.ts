@@ -4,14 +4,13 @@
  * Parts that can't be had leave the rest standing: an overview is looked at most when something is away. Only when history
  * itself is away is there none.
  */
-import type { RunSummary } from "@reprise/runtime";
+import type { EndedLately, InstanceInfo, RunSummary } from "@reprise/runtime";
 import type { OpsConfig } from "../options.ts";
-import type { Overview, RecentRuns } from "../wire.ts";
+import type { Lately, Overview, RecentErrors } from "../wire.ts";
 
 /** Runs that `recent` looks at. */
 const LOOKED_AT = 100;
-
-const ended = new Set<string>(["completed", "failed", "cancelled", "undone"]);
+const HOUR_MS = 60 * 60 * 1000;
 
 /** Reads it. @throws RepriseError STORE_UNAVAILABLE */
 export async function readOverview(config: OpsConfig): Promise<Overview> {
@@ -43,7 +42,8 @@ export async function readOverview(config: OpsConfig): Promise<Overview> {
         ? { ok: false, reason: "the store does not answer" }
         : { ok: held.ok, ...(held.reason === undefined ? {} : { reason: held.reason }) },
     counts,
-    recent: recentOf(newest.runs, clock.now()),
+    lately: latelyOf(instances),
+    recent: recentErrors(newest.runs, clock.now()),
     instances,
     room: held?.room,
     queues: standing,
@@ -59,24 +59,30 @@ export async function readOverview(config: OpsConfig): Promise<Overview> {
   };
 }
 
-/** Sums up the newest changes, newest first. Of a quiet server they reach far back, so the rate is of the last hour at most. */
-function recentOf(runs: readonly RunSummary[], now: number): RecentRuns {
-  const hour = 60 * 60 * 1000;
-  const recent = runs.filter(({ updatedAt }) => now - updatedAt < hour);
-  const oldest = recent.at(-1)?.updatedAt ?? now;
-  // A list that was cut tells only of the time that it covers.
-  const spanMs = recent.length < LOOKED_AT ? hour : Math.max(1000, now - oldest);
-  const over = recent.filter(({ status }) => ended.has(status));
-  const failed = over.filter(({ status }) => status === "failed");
+/** Adds up what processes say of themselves: each counts what it ended, and each since its own start. */
+function latelyOf(instances: readonly InstanceInfo[]): Lately | undefined {
+  const said = instances.flatMap(({ lately }) => lately ?? []);
+  if (said.length === 0) return undefined;
+  const sum = (of: (one: EndedLately) => number): number =>
+    said.reduce((total, one) => total + of(one), 0);
+  return {
+    spanMs: Math.max(...said.map(({ spanMs }) => spanMs)),
+    endedPerMinute: sum(({ ended, spanMs }) => ended / (spanMs / 60_000)),
+    ended: sum(({ ended }) => ended),
+    failed: sum(({ failed }) => failed),
+    dropped: sum(({ dropped }) => dropped),
+  };
+}
+
+/** Which errors the newest changes of the last hour show. Failed runs are the last that history drops. */
+function recentErrors(runs: readonly RunSummary[], now: number): RecentErrors {
+  const recent = runs.filter(({ updatedAt }) => now - updatedAt < HOUR_MS);
   const codes = new Map<string, number>();
   for (const { code } of recent) {
     if (code !== undefined) codes.set(code, (codes.get(code) ?? 0) + 1);
   }
   return {
     looked: recent.length,
-    spanMs,
-    endedPerMinute: over.length / (spanMs / 60_000),
-    failedShare: over.length === 0 ? undefined : failed.length / over.length,
     codes: [...codes]
       .map(([code, count]) => ({ code, count }))
       .toSorted((a, b) => b.count - a.count),

@@ -149,7 +149,11 @@ function ringOf(now: number): readonly KeyStanding[] {
 }
 
 function instancesAt(now: number): readonly InstanceInfo[] {
-  const each = { version: "0.1.0", host: "node-a", startedAt: now - 300 * minute, seenAt: now };
+  const lately = { spanMs: 5 * minute, ended: 21_300, failed: 12, dropped: 0 };
+  const each = {
+    ...{ version: "0.1.0", host: "node-a", startedAt: now - 300 * minute, seenAt: now },
+    lately,
+  };
   return [
     { ...each, instance: "worker-1", role: "worker", pid: 4012, running: 3, draining: false },
     { ...each, instance: "worker-2", role: "worker", pid: 4013, running: 1, draining: true },
