@@ -97,18 +97,27 @@ test("completes every tool of the shop, and both processes have their part", asy
 });
 
 test.each([
-  { mode: "auto" as const, orderId: "1004" },
-  { mode: "legacy" as const, orderId: "1005" },
+  { mode: "auto" as const, orderId: "1004", unpaid: "1001", folder: "coverage" },
+  { mode: "legacy" as const, orderId: "1005", unpaid: "1002", folder: "logs" },
 ])(
-  "the v2 client on $mode completes the shop's tools over both processes",
-  async ({ mode, orderId }) => {
-    const answer = ({ method, message }: Asked): Answer => {
+  "the v2 client on $mode completes every tool of the shop over both processes, and a declined folder stays",
+  async ({ mode, orderId, unpaid, folder }) => {
+    let declines = true;
+    const answer = async ({ method, message, params }: Asked): Promise<Answer> => {
       if (method === "sampling/createMessage") return { sample: "Five orders." };
       if (message.startsWith("When")) return { accept: { departure: "2026-09-01", nights: 2 } };
       if (message.startsWith("How")) return { accept: { travelClass: "economy", hotelStars: "3" } };
+      if (message.startsWith("Where"))
+        return { accept: { address: `${mode}@example.net`, language: "de" } };
+      if (params["mode"] === "url") {
+        await payByCard(String(params["url"]));
+        return "accept";
+      }
+      if (message.startsWith("Delete") && declines) return "decline";
       return { accept: { confirm: true } };
     };
-    const { client, close } = await connectOfficial(proxy.url, answer, "v2", undefined, mode);
+    const modes = { form: {}, url: {} };
+    const { client, close } = await connectOfficial(proxy.url, answer, "v2", modes, mode);
     const before = [...proxy.counts];
     const text = async (name: string, args: Record<string, unknown>) =>
       textOf((await client.callTool({ name, arguments: args })) as { content: object[] });
@@ -119,6 +128,13 @@ test.each([
       expect(await text("refund_order", { orderId })).toMatch(/^Refunded /);
       expect(await text("book_trip", { city: "Porto" })).toMatch(/^Booked 2 nights/);
       expect(await text("summarize_orders", {})).toBe("Five orders.");
+      expect(await text("send_invoice", { orderId })).toContain(`${mode}@example.net`);
+      expect(await text("pay_invoice", { orderId: unpaid })).toMatch(/^Paid /);
+      expect(await text("delete_folder", { path: folder })).toMatch(/^Kept/);
+      expect(existsSync(path.join(scratch, folder))).toBe(true);
+      declines = false;
+      expect(await text("delete_folder", { path: folder })).toMatch(/^Deleted/);
+      expect(existsSync(path.join(scratch, folder))).toBe(false);
     } finally {
       await close();
     }
@@ -151,7 +167,8 @@ test("pay_invoice is finished by the card page, which is told to the client, whi
   );
   expect(await call(client, "pay_invoice", { orderId: "1003" })).toMatch(/^Paid ¥1,200 /);
   expect(await call(client, "pay_invoice", { orderId: "1004" })).toMatch(/^Paid \$14\.50 /);
-  expect(await read("/payments")).toHaveLength(2);
+  const paid = (await read("/payments")) as readonly { readonly orderId: string }[];
+  expect(paid.filter((each) => each.orderId === "1003" || each.orderId === "1004")).toHaveLength(2);
   expect(new Set(ids).size).toBe(2);
   await expect.poll(() => client.completed).toEqual(ids);
 });
