@@ -38,6 +38,7 @@ import { type Misfit, misfitOf, owedMisfit } from "./mismatch.ts";
 import { AskOperation, type OperationHost, type Pending } from "./operations.ts";
 import type { Recorder } from "./recorder.ts";
 import type { PendingAsk } from "./runRecord.ts";
+import { settledWithin } from "./settling.ts";
 import type { StateValues } from "./stateValues.ts";
 import { Suspension } from "./suspension.ts";
 import type { UndoFunctions } from "./undoFunctions.ts";
@@ -179,12 +180,10 @@ export class Attempt implements OperationHost {
   /** Resolves when the handler has settled, or after the grace; undefined when it has. Called after the outcome. */
   cleanedUp(): Promise<void> | undefined {
     if (this.#settled !== undefined || this.isResting) return undefined;
-    return new Promise((resolve) => {
-      const cancel = this.ports.clock.after(this.ports.settleGraceMs, resolve);
-      this.#onSettled = () => {
-        cancel();
-        resolve();
-      };
+    const { settleGraceMs, clock } = this.ports;
+    const hasSettled = (): boolean => this.#settled !== undefined;
+    return settledWithin(settleGraceMs, clock, hasSettled, (told) => {
+      this.#onSettled = told;
     });
   }
 
