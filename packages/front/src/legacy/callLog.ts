@@ -211,6 +211,7 @@ export class CallLog {
 
   async #readOn(sink: EventSink, after: number): Promise<void> {
     if (this.#sink !== sink) this.detach();
+    primeAgain(sink, this.#callId, this.#revision, after);
     let gap: Gap | undefined;
     try {
       ({ gap } = await readEvents(this.#ports.shared, this.#callId, after, (event) => {
@@ -249,6 +250,19 @@ export function sendEvent(
   }
   if (mark !== "ended") sink.write(id, text);
   if (mark !== "message") sink.end();
+}
+
+/**
+ * Tells a stream that reads a call on the place that its client named, before anything else: clients remember ids for each
+ * stream by itself, and one that ends before its first event would be gone on with from nowhere.
+ */
+export function primeAgain(
+  sink: EventSink,
+  callId: string,
+  revision: LegacyRevision,
+  after: number,
+): void {
+  if (rulesOf(revision).has.polledStreams) sink.write(eventIdOf(callId, after), "");
 }
 
 /** Reads a log from an event on. */

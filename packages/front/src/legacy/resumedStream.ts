@@ -4,9 +4,10 @@
  * It writes itself into the call's record, so that the owner ends its own stream and tells of new events; it looks for them
  * by itself too. What it should have read and is no longer kept stands there as well: the owner sends open questions again. When the owner dies, this front takes the call over and the stream becomes the call's.
  */
+import { rulesOf } from "@reprise/protocol";
 import type { Caller } from "@reprise/runtime";
 import type { Ticked } from "../wheel.ts";
-import { readEvents, sendEvent } from "./callLog.ts";
+import { primeAgain, readEvents, sendEvent } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
 import {
   callKey,
@@ -39,6 +40,7 @@ export class ResumedStream implements Ticked {
   #after: number;
   #gap: Gap | undefined;
   #isAnnounced = false;
+  readonly #since: number;
   #readAt: number;
   #lookedAt: number;
   #working: Promise<void> | undefined;
@@ -60,8 +62,9 @@ export class ResumedStream implements Ticked {
     this.#stream = stream;
     this.#ports = ports;
     this.#readers = readers;
-    this.#readAt = ports.clock.monotonic();
-    this.#lookedAt = this.#readAt;
+    this.#since = ports.clock.monotonic();
+    this.#readAt = this.#since;
+    this.#lookedAt = this.#since;
   }
 
   /** Begins to read. */
@@ -71,6 +74,7 @@ export class ResumedStream implements Ticked {
     this.#readers.set(this.callId, this);
     this.#ports.wheel.add(this);
     this.#stream.onClose = () => this.#forget();
+    primeAgain(this.#stream, this.callId, this.session.revision, this.#after);
     this.#work(async () => {
       await this.#announce();
       await this.#read();
@@ -93,6 +97,12 @@ export class ResumedStream implements Ticked {
   tick(now: number): void {
     const { expiresAt } = this.#stream;
     if (expiresAt !== undefined && this.#ports.clock.now() >= expiresAt) return this.end();
+    const { pollAfterMs, retryMs } = this.#ports.config;
+    const isPolled = pollAfterMs !== undefined && rulesOf(this.session.revision).has.polledStreams;
+    if (isPolled && now - this.#since >= pollAfterMs) {
+      this.#stream.retry(retryMs);
+      return this.end();
+    }
     if (now - this.#stream.writtenAt >= this.#ports.heartbeatMs) this.#stream.comment();
     if (now - this.#lookedAt >= this.#ports.config.leaseMs / 3) {
       this.#lookedAt = now;

@@ -116,6 +116,31 @@ describe("a call's stream", () => {
   });
 
   test.each([0, 1])(
+    "is polled again and again at front %i, by the last id of the stream before, which has one although nothing happened",
+    async (place) => {
+      const all = await cluster(watchedServer().server, {
+        legacy: { pollAfterMs: 2_000, retryMs: 50 },
+      });
+      const [a, b] = all.instances;
+      const { url } = all.instances[place] ?? a;
+      const session = await initialize(a.url);
+      let stream = streamOf(await session.request(a.url, "tools/call", folder));
+      const ask = await untilMessage(stream);
+      for (let polls = 0; polls < 3; polls++) {
+        await pass(all, 3_000);
+        const events = await stream.events();
+        expect(events.at(-1)?.retry).toBe("50");
+        expect(events.filter(({ message }) => message !== undefined)).toEqual([]);
+        const last =
+          events.find(({ id }) => id !== undefined)?.id ?? (polls === 0 ? ask.id : undefined);
+        stream = streamOf(await session.listen(url, last));
+      }
+      await session.answer(b.url, ask.message?.id, yes);
+      expect(await stream.rest()).toMatchObject([{ result: { content: [{ text: "Deleted." }] } }]);
+    },
+  );
+
+  test.each([0, 1])(
     "gives a client that missed more than is kept the newest of it, and the result, at front %i",
     async (place) => {
       let release = (): void => undefined;

@@ -173,13 +173,19 @@ export class EventReader {
     }
   }
 
+  /** All events up to the end. */
+  async events(): Promise<readonly Event[]> {
+    const events: Event[] = [];
+    for (let event = await this.next(); event !== undefined; event = await this.next()) {
+      events.push(event);
+    }
+    return events;
+  }
+
   /** All messages up to the end. */
   async rest(): Promise<readonly Message[]> {
-    const messages: Message[] = [];
-    for (let event = await this.next(); event !== undefined; event = await this.next()) {
-      if (event.message !== undefined) messages.push(event.message);
-    }
-    return messages;
+    const events = await this.events();
+    return events.flatMap(({ message }) => (message === undefined ? [] : [message]));
   }
 
   /** The client goes away. */
