@@ -146,6 +146,7 @@ describe("the end of a token", () => {
       const first = streamOf(await session.send(a.url, call, as(600)));
       const opening = await first.next();
       const again = streamOf(await session.listen(url, opening?.id, as(60)));
+      expect(await again.next()).toMatchObject({ id: opening?.id, data: "" });
       const ask = await again.next();
       await pass(all, 61);
       expect(await again.rest()).toEqual([]);
