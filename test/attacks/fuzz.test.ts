@@ -148,6 +148,7 @@ function replaceMember(
       node = made;
     }
   }
-  node[path.at(-1) ?? ""] = value;
+  // A copy: two replacements may be of one value, and the case is played again when it shrinks.
+  node[path.at(-1) ?? ""] = structuredClone(value);
   return message;
 }
