@@ -13,7 +13,15 @@ const columns: readonly Column<KeyStanding>[] = [
   { head: "Owner", cell: ({ owner }) => owner ?? "-" },
   {
     head: "Made",
-    cell: ({ createdAtMs, revokedAtMs }) => <When at={createdAtMs ?? revokedAtMs} />,
+    cell: ({ createdAtMs, revokedAtMs }) =>
+      // The ring keeps no more of a revoked key than that.
+      createdAtMs === undefined && revokedAtMs !== undefined ? (
+        <>
+          revoked <When at={revokedAtMs} />
+        </>
+      ) : (
+        <When at={createdAtMs} />
+      ),
   },
   { head: "Opens until", cell: ({ opensUntilMs }) => <When at={opensUntilMs} /> },
   {

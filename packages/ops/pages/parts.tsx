@@ -47,8 +47,17 @@ export function lengthText(ms: number): string {
   return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** How long ago, or in how long; the exact time is its title and is read out by machines. */
-export function When({ at }: { readonly at: number | undefined }): VNode {
+/**
+ * How long ago, or in how long; the exact time is its title and is read out by machines. `isExact` writes it out as well: a touch
+ * screen shows no titles, and what happened to a run is compared with other logs.
+ */
+export function When({
+  at,
+  isExact = false,
+}: {
+  readonly at: number | undefined;
+  readonly isExact?: boolean;
+}): VNode {
   const [, again] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => again((turn) => turn + 1), 10_000);
@@ -61,6 +70,7 @@ export function When({ at }: { readonly at: number | undefined }): VNode {
   return (
     <time dateTime={exact.toISOString()} title={exact.toLocaleString()}>
       {text}
+      {isExact && ` (${exact.toLocaleString()})`}
     </time>
   );
 }

@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { Revealed, RunAction, RunView } from "../src/wire.ts";
+import type { RecordOutline, Revealed, RunAction, RunView } from "../src/wire.ts";
 import { Act } from "./act.tsx";
 import { ApiError, post } from "./api.ts";
 import { useLive } from "./live.ts";
@@ -57,10 +57,10 @@ function RunParts({
         <Fact name="Round">{facts?.round}</Fact>
         <Fact name="Version">{facts?.version}</Fact>
         <Fact name="Started">
-          <When at={facts?.startedAt} />
+          <When at={facts?.startedAt} isExact />
         </Fact>
         <Fact name="Changed">
-          <When at={facts?.updatedAt} />
+          <When at={facts?.updatedAt} isExact />
         </Fact>
         {record !== undefined && (
           <>
@@ -96,6 +96,7 @@ function RunParts({
           This run has no record, or none any more: what is shown is what was told of it.
         </p>
       )}
+      {record !== undefined && <InDoubt record={record} />}
       {record !== undefined && role === "operator" && (
         <>
           <h2>What you can do</h2>
@@ -121,6 +122,34 @@ function RunParts({
       {record !== undefined && <Journal record={record} />}
       <Values runId={runId} hasRecord={record !== undefined} />
     </>
+  );
+}
+
+/** Steps that may or may not have happened: whoever acts must know of them before. */
+function InDoubt({ record }: { readonly record: RecordOutline }): VNode | null {
+  const { open, entries, status } = record;
+  const failed = entries.flatMap(({ name, at, outcome }) =>
+    outcome === "uncertain" ? [{ step: name, since: at }] : [],
+  );
+  const known = new Set(open.map(({ step }) => step));
+  const undone = new Set(
+    entries.flatMap(({ kind, name }) => (kind === "step_undone" ? [name] : [])),
+  );
+  const steps = [...open, ...failed.filter(({ step }) => !known.has(step))].filter(
+    ({ step }) => !undone.has(step),
+  );
+  if (steps.length === 0) return null;
+  const names = steps.map(({ step, since }) => (
+    <span key={step}>
+      <code>{step}</code> <When at={since} isExact />{" "}
+    </span>
+  ));
+  if (status === "running") return <p class="muted">Started and not yet recorded: {names}</p>;
+  return (
+    <p class="notice warn">
+      May or may not have happened: {names}
+      Look there before you act.
+    </p>
   );
 }
 

@@ -61,7 +61,7 @@ function Attempt({ events }: Group): VNode {
           {first.type === "replayed" ? "Answered from the record" : `${first.action} from outside`}
         </h3>
         <p>
-          <When at={first.at} />; it was {first.status} then. Instance {first.instance}
+          <When at={first.at} isExact />; it was {first.status} then. Instance {first.instance}
         </p>
       </>
     );
@@ -74,7 +74,7 @@ function Attempt({ events }: Group): VNode {
         {end?.type === "attempt_ended" && end.code !== undefined && <code>{end.code}</code>}
       </h3>
       <p>
-        <When at={first.at} />
+        <When at={first.at} isExact />
         {first.type === "attempt_started" && `; begun by ${causes[first.cause] ?? first.cause}`}
         {first.type === "attempt_started" &&
           first.queuedMs !== undefined &&
@@ -148,12 +148,12 @@ const columns: readonly Column<EntryOutline>[] = [
     head: "Outcome",
     cell: ({ outcome }) => (outcome === undefined ? "" : <Status of={outcome} />),
   },
-  { head: "At", cell: ({ at }) => <When at={at} /> },
+  { head: "At", cell: ({ at }) => <When at={at} isExact /> },
 ];
 
 /** What the record holds, without values. */
 export function Journal({ record }: { readonly record: RecordOutline }): VNode {
-  const { entries, entryCount, open, pending } = record;
+  const { entries, entryCount, pending } = record;
   return (
     <>
       <h2>Journal</h2>
@@ -163,16 +163,6 @@ export function Journal({ record }: { readonly record: RecordOutline }): VNode {
           {pending.map(({ key, method }) => (
             <span key={key}>
               <code>{key}</code> {method}{" "}
-            </span>
-          ))}
-        </p>
-      )}
-      {open.length > 0 && (
-        <p class="warn">
-          Started and not recorded:{" "}
-          {open.map(({ step, since }) => (
-            <span key={step}>
-              <code>{step}</code> <When at={since} />{" "}
             </span>
           ))}
         </p>

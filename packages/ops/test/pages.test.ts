@@ -155,6 +155,34 @@ describe("a person", () => {
     expect(problems).toEqual([]);
   });
 
+  test("sees which step is in doubt, and when, before any button that acts", {
+    timeout: 60_000,
+  }, async () => {
+    const { page, go } = await visit(await filledDashboard());
+    await go("/runs/r-parked");
+    const doubt = page.getByText("May or may not have happened");
+    await doubt.waitFor();
+    const text = (await doubt.textContent()) ?? "";
+    expect(text).toContain("send mail");
+    // A touch screen shows no titles.
+    expect(text).toMatch(/\d{1,2}:\d{2}:\d{2}/);
+    const above = await doubt.boundingBox();
+    const button = await page.getByRole("button", { name: "Release" }).boundingBox();
+    expect(above?.y ?? Infinity).toBeLessThan(button?.y ?? 0);
+  });
+
+  test("sees an alarm on the overview in its colour, though it is a link", {
+    timeout: 60_000,
+  }, async () => {
+    const { page } = await visit(await filledDashboard());
+    const tile = page.locator(".tiles > div", { hasText: "Needs attention" });
+    const alarm = tile.locator("dd.bad");
+    await alarm.waitFor();
+    const colour = "getComputedStyle(document.querySelector('.tiles dd.bad')).color";
+    const linked = "getComputedStyle(document.querySelector('.tiles dd.bad a')).color";
+    expect(await page.evaluate(linked)).toBe(await page.evaluate(colour));
+  });
+
   test("who is a viewer sees no button that acts and no value", async () => {
     const { page, go } = await visit(await filledDashboard(), {}, "viewer");
     for (const [, place, word] of places) {

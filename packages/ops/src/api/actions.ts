@@ -22,7 +22,7 @@ export const actionNotes: Readonly<Record<ActionName, ActionNote>> = {
   },
   retry: {
     label: "Retry from the failed step",
-    does: "A new attempt of the last round. Completed steps are not repeated; what the failed step comes to now replaces what is recorded.",
+    does: "A new attempt of the last round. Completed steps are not repeated; what the failed step comes to now replaces what is recorded. A step that may or may not have happened is judged by its onUncertain: by default it is called again with the same idempotency key.",
     clients:
       "A client that comes again joins the new attempt, or gets its outcome instead of the old one.",
     on: ["failed", "interrupted", "completed"],
@@ -36,7 +36,7 @@ export const actionNotes: Readonly<Record<ActionName, ActionNote>> = {
   },
   release: {
     label: "Release",
-    does: "Forgets the deaths of its attempts and lets the run go on with whoever comes next.",
+    does: "Forgets the deaths of its attempts and lets the run go on with whoever comes next. A step that may or may not have happened is judged by its onUncertain: by default it is called again with the same idempotency key.",
     clients:
       "A client that comes again goes on with the run instead of getting RUN_PARKED or JOURNAL_MISMATCH.",
     on: ["parked", "mismatched"],
