@@ -16,6 +16,7 @@ import {
 import { openLmdbStore } from "@reprise/store-lmdb";
 import { connectRedis, openRedisStore } from "@reprise/store-redis";
 import { readOperatorSettings } from "./config.ts";
+import { clockOf } from "./roleRuntime.ts";
 import { redisOptions, storeOptions } from "./shared.ts";
 
 /** How a command is told where. */
@@ -82,8 +83,9 @@ async function openRedisPlace(flags: PlaceFlags): Promise<RunsPlace> {
         history: store.history,
         namespace,
         server: flags.server,
+        clock: clockOf(store),
       }),
-      history: checkedHistory(store.history, store, Date.now),
+      history: checkedHistory(store.history, store, () => store.now()),
       close: async () => {
         await store.close();
         await connection.close();

@@ -23,6 +23,7 @@ import { connectRedis, openKeyRingAdmin, openRedisStore } from "@reprise/store-r
 import { askToDrain } from "./drainNotices.ts";
 import { requireNode } from "./nodeVersion.ts";
 import { isLoopback } from "./opsEmbedded.ts";
+import { clockOf } from "./roleRuntime.ts";
 import { type Settings, variableOf } from "./settings.ts";
 import { redisOptions, storeOptions } from "./shared.ts";
 
@@ -77,13 +78,16 @@ export async function serveOps(
     const running = await listenOps({
       host,
       port,
-      history: checkedHistory(store.history, store, Date.now),
+      // A dashboard whose machine is ahead would take open questions for expired, and tell history so.
+      history: checkedHistory(store.history, store, () => store.now()),
+      clock: clockOf(store),
       operator: storeOperator({
         store,
         history: store.history,
         namespace,
         server: server.name,
         definition: server,
+        clock: clockOf(store),
       }),
       signIn,
       server: server.name,

@@ -8,6 +8,7 @@ import {
   type ServedFront,
   type Settings,
   serveFront,
+  serveOps,
   serveWorker,
 } from "reprise/roles";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -253,6 +254,36 @@ describe("a front", () => {
       expect(noted).toEqual(["near", "far"]);
     },
   );
+
+  test("is asked for its open questions by a dashboard whose clock is a day ahead, which shows them as open", {
+    timeout: 60_000,
+  }, async () => {
+    const { server } = notary();
+    const settings = settingsOf({ REPRISE_OPS_PORT: "0", REPRISE_REQUEST_STATE_LIFETIME: "1h" });
+    const asking = await front(server, settings);
+    const client = new RawClient();
+    onTestFinished(() => client.close());
+    await client.call(asking.url, { params: { name: "note", arguments: { text: "a" } } });
+
+    const { now } = Date;
+    const shifted = vi.spyOn(Date, "now").mockImplementation(() => now() + 24 * 3_600_000);
+    onTestFinished(() => shifted.mockRestore());
+    const ops = await serveOps(server, settings);
+    onTestFinished(() => ops.close());
+    const entered = await fetch(ops.newLink?.() ?? "", { redirect: "manual" });
+    const cookie = entered.headers
+      .getSetCookie()
+      .map((one) => one.split(";")[0])
+      .join("; ");
+    const open = async (): Promise<number> => {
+      const reply = await fetch(`${ops.url}/ops/api/runs?status=waiting`, { headers: { cookie } });
+      const { runs } = (await reply.json()) as { readonly runs: readonly unknown[] };
+      return runs.length;
+    };
+    // History is a little behind; once there, a look must not take it away for the next one.
+    await vi.waitFor(async () => expect(await open()).toBe(1), { timeout: 10_000 });
+    expect(await open()).toBe(1);
+  });
 
   test("refuses an address that others reach while nobody is asked who they are", async () => {
     await expect(
