@@ -24,7 +24,7 @@ export async function settledWithin(
 ): Promise<void> {
   for (let count = 0; count < CONTINUATIONS; count += 1) {
     if (hasSettled()) return;
-    await undefined;
+    await Promise.resolve();
   }
   if (hasSettled()) return;
   await new Promise<void>((resolve) => {
