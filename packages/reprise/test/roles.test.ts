@@ -259,7 +259,11 @@ describe("a front", () => {
     timeout: 60_000,
   }, async () => {
     const { server } = notary();
-    const settings = settingsOf({ REPRISE_OPS_PORT: "0", REPRISE_REQUEST_STATE_LIFETIME: "1h" });
+    const settings = settingsOf({
+      REPRISE_DISPATCH: "inline",
+      REPRISE_OPS_PORT: "0",
+      REPRISE_REQUEST_STATE_LIFETIME: "1h",
+    });
     const asking = await front(server, settings);
     const client = new RawClient();
     onTestFinished(() => client.close());
@@ -273,10 +277,12 @@ describe("a front", () => {
     const entered = await fetch(ops.newLink?.() ?? "", { redirect: "manual" });
     const cookie = entered.headers
       .getSetCookie()
-      .map((one) => one.split(";")[0])
+      .map((one) => one.split(";")[0] ?? "")
+      .filter((pair) => !pair.endsWith("="))
       .join("; ");
     const open = async (): Promise<number> => {
-      const reply = await fetch(`${ops.url}/ops/api/runs?status=waiting`, { headers: { cookie } });
+      const url = new URL("/ops/api/runs?status=waiting", ops.url);
+      const reply = await fetch(url, { headers: { cookie } });
       const { runs } = (await reply.json()) as { readonly runs: readonly unknown[] };
       return runs.length;
     };
