@@ -160,7 +160,7 @@ describe("a person", () => {
   }, async () => {
     const { page, go } = await visit(await filledDashboard());
     await go("/runs/r-parked");
-    const doubt = page.getByText("May or may not have happened");
+    const doubt = page.locator(".notice", { hasText: "May or may not have happened" });
     await doubt.waitFor();
     const text = (await doubt.textContent()) ?? "";
     expect(text).toContain("send mail");
