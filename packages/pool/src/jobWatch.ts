@@ -1,5 +1,5 @@
 /**
- * When a front looks for jobs that nobody has any more, and when it believes it: pure but for the clock and the look.
+ * When a front looks for jobs that no worker holds, and when it takes them for lost: pure but for the clock and the look.
  *
  * Made by the dispatcher, which tells what is open and hears what is lost.
  *

@@ -17,7 +17,6 @@ import type { RunEvent } from "./observer.ts";
 import type { FinishOptions, OperatorOutcome, RunOperator } from "./operatorPort.ts";
 import { randomText } from "./randomText.ts";
 import { CallerError, failureResponse, promptResult, resourceResult } from "./results.ts";
-import { hasOutputSchema } from "./runOrigin.ts";
 import type { RunRecord } from "./runRecord.ts";
 import { RunReporter } from "./runReporter.ts";
 import type { CancelOutcome, Catalog } from "./runtimeTypes.ts";
@@ -180,7 +179,7 @@ function ended({ origin }: RunRecord, { as, text }: FinishOptions): FinishRun["r
 /** By what the run's record says, and by what clients are told of the tool by now. */
 function owesStructure(catalog: Catalog | undefined, { origin }: RunRecord): string | false {
   if (origin.method !== "tools/call") return false;
-  const isOwing = catalog !== undefined && hasOutputSchema(catalog, origin.handler.name);
+  const isOwing = catalog?.findTool(origin.handler.name)?.owesStructure === true;
   if (origin.owesStructure !== true && !isOwing) return false;
   return "its tool has an output schema, which a text can't fit: finish it as failed";
 }

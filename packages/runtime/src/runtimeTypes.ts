@@ -35,6 +35,8 @@ export interface CompiledHandler {
   /** Why `effects` is what it is, for the table that `reprise dev` prints. */
   readonly effectsReason: string;
   readonly hasKey: boolean;
+  /** Whether its results have a form: clients refuse text alone of a tool with an output schema (MCP 2026-07-28, tools, "Output Schema"). */
+  readonly owesStructure: boolean;
   /** Whether effects were declared by the author (docs/design.md 3.8 goes by the declared effects). */
   readonly needs: Needs | undefined;
   readonly scopes: readonly string[];

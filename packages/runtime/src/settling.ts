@@ -12,8 +12,8 @@ import type { Clock } from "./clock.ts";
 const CONTINUATIONS = 8;
 
 /**
- * Resolves when the handler has settled, or after `graceMs`.
- * @param hasSettled whether it has
+ * Resolves when the handler has settled, or after `graceMs`. Called while it has not.
+ * @param hasSettled whether it has by now
  * @param onSettled takes what is to be called when it does
  */
 export async function settledWithin(
@@ -23,10 +23,9 @@ export async function settledWithin(
   onSettled: (told: () => void) => void,
 ): Promise<void> {
   for (let count = 0; count < CONTINUATIONS; count += 1) {
-    if (hasSettled()) return;
     await Promise.resolve();
+    if (hasSettled()) return;
   }
-  if (hasSettled()) return;
   await new Promise<void>((resolve) => {
     const cancel = clock.after(graceMs, resolve);
     onSettled(() => {

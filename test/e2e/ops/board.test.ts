@@ -2,7 +2,6 @@
  * bull-board's page as we serve it: of somebody else, and held to what our own pages are (no serious finding of axe, nothing from
  * other hosts), wide, in the dark and on a phone, without exceptions.
  */
-import { defineServer, tool } from "reprise";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   launchChromium,
@@ -12,24 +11,13 @@ import {
 } from "../../support/chromium.ts";
 import { type RedisServer, startRedis } from "../../support/redisServer.ts";
 import { openDeployment } from "./support/deployment.ts";
+import { notary } from "./support/notary.ts";
 
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await startRedis();
 });
 afterAll(() => redis.stop());
-
-const server = defineServer({
-  name: "notary",
-  tools: [
-    tool({
-      name: "note",
-      description: "Notes",
-      input: { type: "object" },
-      handler: async () => "Noted.",
-    }),
-  ],
-});
 
 /** Its pages, with words that are on them once they are there. */
 const places: readonly (readonly [place: string, words: string])[] = [
@@ -51,7 +39,7 @@ test.each(looks)(
     timeout: 180_000,
   },
   async (_name, look) => {
-    const { operator, call, link, opsUrl } = await openDeployment(redis, server);
+    const { operator, call, link, opsUrl } = await openDeployment(redis, notary);
     await operator.post("queues/default/pause");
     const waiting = call({ name: "note", arguments: {} });
     await operator.until<{ queues: readonly { waiting: number }[] }>(

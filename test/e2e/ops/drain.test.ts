@@ -4,11 +4,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineServer, tool } from "reprise";
 import { parseSettings, serveOps } from "reprise/roles";
 import { expect, onTestFinished, test } from "vitest";
 import { startRedis } from "../../support/redisServer.ts";
 import { startReprise } from "../../support/repriseCommand.ts";
+import { notary } from "./support/notary.ts";
 import { operatorWith } from "./support/operator.ts";
 
 /** A served file that imports from this workspace. */
@@ -27,18 +27,7 @@ export default defineServer({ name: "notary", tools: [tool({ name: "note", descr
   const env = { REPRISE_REDIS_URL: redis.url, REPRISE_PROBE_PORT: "0", REPRISE_OPS_PORT: "0" };
   const worker = startReprise(["worker", file], undefined, env);
   await worker.line(/queues +default/);
-  const server = defineServer({
-    name: "notary",
-    tools: [
-      tool({
-        name: "note",
-        description: "Notes",
-        input: { type: "object" },
-        handler: async () => "Noted.",
-      }),
-    ],
-  });
-  const ops = await serveOps(server, parseSettings({ env, readSecretFile: () => "" }));
+  const ops = await serveOps(notary, parseSettings({ env, readSecretFile: () => "" }));
   onTestFinished(() => ops.close());
   const operator = await operatorWith(ops.newLink?.() ?? "");
   interface Page {

@@ -3,11 +3,11 @@
  * a restart of both.
  */
 import { request as httpRequest } from "node:http";
-import { defineServer, tool } from "reprise";
 import { type ServedOps, type Settings, serveOps } from "reprise/roles";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type RedisServer, startRedis } from "../../support/redisServer.ts";
 import { ownSettings } from "./support/deployment.ts";
+import { notary } from "./support/notary.ts";
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -15,20 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-const server = defineServer({
-  name: "notary",
-  tools: [
-    tool({
-      name: "note",
-      description: "Notes",
-      input: { type: "object" },
-      handler: async () => "Noted.",
-    }),
-  ],
-});
-
 async function dashboard(settings: Settings): Promise<ServedOps> {
-  const ops = await serveOps(server, settings);
+  const ops = await serveOps(notary, settings);
   onTestFinished(() => ops.close());
   return ops;
 }

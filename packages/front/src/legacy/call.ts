@@ -23,7 +23,7 @@ import {
 } from "@reprise/protocol";
 import type { LogLevel } from "@reprise/runtime";
 import type { Ticked } from "../wheel.ts";
-import { CallLog, type LoggedCall, logLifeMs, type Mark } from "./callLog.ts";
+import { CallLog, isPollDue, type LoggedCall, logLifeMs, type Mark } from "./callLog.ts";
 import type { CallPorts, CallResponse } from "./callPorts.ts";
 import { type CallRecord, isSameReader, newCallRecord, type Reader, readBy } from "./callRecord.ts";
 import { type CallWork, isKeyed } from "./callRequest.ts";
@@ -347,11 +347,10 @@ export class LegacyCall implements Ticked, RoundHost {
     }
     const { sink } = this.#log;
     if (sink === undefined) return;
-    const { pollAfterMs } = this.#ports.config;
-    const isDue = pollAfterMs !== undefined && now - this.#since >= pollAfterMs;
+    const isDue = isPollDue(this.#ports.config, this.session.revision, now - this.#since);
     const { expiresAt } = sink;
     const isOver = expiresAt !== undefined && this.#ports.clock.now() >= expiresAt;
-    if (isOver || (isDue && this.#isPolled)) this.release();
+    if (isOver || isDue) this.release();
     else if (now - sink.writtenAt >= this.#ports.heartbeatMs) sink.comment();
   }
 

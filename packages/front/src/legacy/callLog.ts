@@ -15,6 +15,7 @@ import type { SharedRecords } from "@reprise/runtime";
 import { eventIdOf } from "./callId.ts";
 import { callKey, type Gap } from "./callRecord.ts";
 import type { EventSink } from "./eventStream.ts";
+import type { LegacyConfig } from "./options.ts";
 
 /** What an item of the log is: the stream's opening, a message, the response, the end without one. */
 export type Mark = "opened" | "message" | "response" | "ended";
@@ -250,6 +251,15 @@ export function sendEvent(
   }
   if (mark !== "ended") sink.write(id, text);
   if (mark !== "message") sink.end();
+}
+
+/** Whether a stream that has been open for so long is closed, for its client to come back (`legacy.pollAfterMs`). */
+export function isPollDue(
+  { pollAfterMs }: Pick<LegacyConfig, "pollAfterMs">,
+  revision: LegacyRevision,
+  openMs: number,
+): boolean {
+  return pollAfterMs !== undefined && openMs >= pollAfterMs && rulesOf(revision).has.polledStreams;
 }
 
 /**

@@ -99,7 +99,7 @@ export function asking(record: CallRecord, round: AskingRound): CallRecord {
   const { format, requestId, method, params, owner, reader, cancelled } = record;
   const { requestState, answerBefore, asked } = round;
   const runId = round.runId ?? record.runId;
-  const next: CallRecord = {
+  const next: { -readonly [Member in keyof CallRecord]: CallRecord[Member] } = {
     format,
     requestId,
     method,
@@ -111,13 +111,9 @@ export function asking(record: CallRecord, round: AskingRound): CallRecord {
     requestState,
     answerBefore,
   };
-  return reader === undefined && cancelled === undefined
-    ? next
-    : {
-        ...next,
-        ...(reader === undefined ? {} : { reader }),
-        ...(cancelled === undefined ? {} : { cancelled }),
-      };
+  if (reader !== undefined) next.reader = reader;
+  if (cancelled !== undefined) next.cancelled = cancelled;
+  return next;
 }
 
 /** An answer came. Undefined when that ask is not open, or answered (R2). */

@@ -4,10 +4,9 @@
  * It writes itself into the call's record, so that the owner ends its own stream and tells of new events; it looks for them
  * by itself too. What it should have read and is no longer kept stands there as well: the owner sends open questions again. When the owner dies, this front takes the call over and the stream becomes the call's.
  */
-import { rulesOf } from "@reprise/protocol";
 import type { Caller } from "@reprise/runtime";
 import type { Ticked } from "../wheel.ts";
-import { primeAgain, readEvents, sendEvent } from "./callLog.ts";
+import { isPollDue, primeAgain, readEvents, sendEvent } from "./callLog.ts";
 import type { CallPorts } from "./callPorts.ts";
 import {
   callKey,
@@ -97,10 +96,9 @@ export class ResumedStream implements Ticked {
   tick(now: number): void {
     const { expiresAt } = this.#stream;
     if (expiresAt !== undefined && this.#ports.clock.now() >= expiresAt) return this.end();
-    const { pollAfterMs, retryMs } = this.#ports.config;
-    const isPolled = pollAfterMs !== undefined && rulesOf(this.session.revision).has.polledStreams;
-    if (isPolled && now - this.#since >= pollAfterMs) {
-      this.#stream.retry(retryMs);
+    const { config } = this.#ports;
+    if (isPollDue(config, this.session.revision, now - this.#since)) {
+      this.#stream.retry(config.retryMs);
       return this.end();
     }
     if (now - this.#stream.writtenAt >= this.#ports.heartbeatMs) this.#stream.comment();

@@ -203,7 +203,7 @@ describe("nothing stays of a session that ends on one front while there begins o
         }
       }
       expect(steps).toBeGreaterThanOrEqual(least);
-      // The caller may have one of each: any that was kept from it is missing now.
+      // The caller may have one of each: what was kept from it is missing now.
       const next = await initialize(a.url);
       const call = streamOf(await next.request(a.url, "tools/call", folder));
       expect((await call.message()).method).toBe("elicitation/create");

@@ -129,6 +129,7 @@ function listed(
     effects: "once",
     effectsReason: "default for tools",
     hasKey: false,
+    owesStructure: false,
     needs: entry.needs,
     scopes: entry.scopes ?? [],
     queue: "default",

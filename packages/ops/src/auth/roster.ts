@@ -11,7 +11,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { RepriseError } from "@reprise/errors";
-import type { JsonValue } from "@reprise/journal";
+import { isJsonObject, type JsonValue } from "@reprise/journal";
 import type { Clock, SharedKey, SharedRecords } from "@reprise/runtime";
 import type { Role } from "../wire.ts";
 
@@ -89,14 +89,14 @@ export class Roster {
 
 /** R3 */
 function contentsIn(value: JsonValue | undefined): RosterContents | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { key, sessions } = value;
   if (typeof key !== "string" || key.length < 32 || !Array.isArray(sessions)) return undefined;
   return sessions.every(isHeldSession) ? { key, sessions } : undefined;
 }
 
 function isHeldSession(value: unknown): value is HeldSession {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { digest, actor, role, expiresAt, usedAt } = value;
   return (
     typeof digest === "string" &&
@@ -105,8 +105,4 @@ function isHeldSession(value: unknown): value is HeldSession {
     typeof expiresAt === "number" &&
     typeof usedAt === "number"
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
