@@ -9,7 +9,7 @@
 import type { AnswerTaken, Entry } from "@reprise/journal";
 import type { Caller, ClientIdentity } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import type { AskKind, AttemptCause, AttemptEnd, RunEvent, RunFacts, StepEnd } from "./observer.ts";
+import type { AskKind, AttemptCause, AttemptEnd, RunFacts, RunNews, StepEnd } from "./observer.ts";
 import type { PendingAsk, RunHead, RunStatus } from "./runRecord.ts";
 import type { CompiledHandler, RunMethod, RunRequest } from "./runtimeTypes.ts";
 import { traceparentOf } from "./traceparent.ts";
@@ -58,14 +58,11 @@ export function causeOf(
   return epoch === 1 ? "call" : "again";
 }
 
-type Bare<E> = E extends unknown ? Omit<E, keyof RunFacts> : never;
-type Told = Bare<RunEvent>;
-
 /** The process's reporter, as those of its attempts use it. */
 export interface Telling {
   readonly instance: string;
   readonly clock: Clock;
-  tell(event: RunEvent): void;
+  tell(news: RunNews): void;
 }
 
 /** A step that this attempt has begun. */
@@ -91,8 +88,10 @@ export class AttemptReporter {
   readonly #begunAt: number;
   #isBegun = false;
   #steps: Map<string, BegunStep> | undefined;
+  /** Shared by all news until the run has an id, or the attempt another number in the store. */
+  #facts: RunFacts | undefined;
   /** Told with what comes next (G1). */
-  #held: { readonly at: number; readonly event: Told }[] | undefined;
+  #held: ((run: RunFacts) => RunNews)[] | undefined;
 
   constructor(attempt: ReportedAttempt, number: number, telling: Telling) {
     this.#attempt = attempt;
@@ -111,7 +110,8 @@ export class AttemptReporter {
     if (known === undefined)
       this.#steps.set(name, { since: this.#process.clock.monotonic(), tries });
     else known.tries = tries;
-    this.#now({ type: "step_started", step, try: tries, undo });
+    const at = this.#process.clock.now();
+    this.#tell({ run: this.#run, at, type: "step_started", step, try: tries, undo });
   }
 
   /** An entry is durable, or becomes so with the next write. */
@@ -122,7 +122,7 @@ export class AttemptReporter {
 
   /** How a step ended is durable. */
   stepEnded(step: string, outcome: StepEnd, undo = false): void {
-    this.#now(this.#ended(step, outcome, undo));
+    this.#tell(this.#ended(step, outcome, undo)(this.#run));
   }
 
   /** A step was given up between two tries: recorded with the end of the attempt. */
@@ -133,13 +133,14 @@ export class AttemptReporter {
   /** An answer was taken. @param askedAt when its question was first sent; undefined where that was not recorded */
   answered(kind: AskKind, entry: AnswerTaken, askedAt: number | undefined): void {
     const waitedMs = askedAt === undefined ? 0 : Math.max(0, this.#begunAt - askedAt);
-    this.#hold({ type: "answered", key: entry.key, kind, action: actionOf(entry), waitedMs });
+    const [at, action] = [this.#process.clock.now(), actionOf(entry)];
+    this.#hold((run) => ({ run, at, type: "answered", key: entry.key, kind, action, waitedMs }));
   }
 
   /** The attempt ended with questions, which are recorded. */
   asked(pending: readonly PendingAsk[], until: number): void {
     const asks = pending.map(({ key, kind = "elicit" }) => ({ key, kind }));
-    this.#now({ type: "asked", asks, until });
+    this.#tell({ run: this.#run, at: this.#process.clock.now(), type: "asked", asks, until });
     this.ended("suspended", "waiting");
   }
 
@@ -147,32 +148,35 @@ export class AttemptReporter {
   ended(outcome: AttemptEnd, status: RunStatus | undefined, code?: string): void {
     // G3
     if (outcome === "lost") this.#held = undefined;
+    const [run, at] = [this.#run, this.#process.clock.now()];
+    const type = "attempt_ended";
     const durationMs = this.#msSince(this.#since);
-    if (code === undefined) this.#now({ type: "attempt_ended", outcome, durationMs, status });
-    else this.#now({ type: "attempt_ended", outcome, code, durationMs, status });
+    if (code === undefined) this.#tell({ run, at, type, outcome, durationMs, status });
+    else this.#tell({ run, at, type, outcome, code, durationMs, status });
   }
 
-  #ended(step: string, outcome: StepEnd, undo: boolean): Told {
+  #ended(step: string, outcome: StepEnd, undo: boolean): (run: RunFacts) => RunNews {
     const begun = this.#steps?.get(undo ? `undo ${step}` : step);
     const durationMs = begun === undefined ? 0 : this.#msSince(begun.since);
-    return { type: "step_ended", step, outcome, tries: begun?.tries ?? 0, durationMs, undo };
+    const [at, tries] = [this.#process.clock.now(), begun?.tries ?? 0];
+    return (run) => ({ run, at, type: "step_ended", step, outcome, tries, durationMs, undo });
   }
 
   #msSince(monotonic: number): number {
     return Math.round((this.#process.clock.monotonic() - monotonic) * 1000) / 1000;
   }
 
-  #hold(event: Told): void {
+  #hold(told: (run: RunFacts) => RunNews): void {
     this.#held ??= [];
-    this.#held.push({ at: this.#process.clock.now(), event });
+    this.#held.push(told);
   }
 
-  #now(event: Told): void {
+  #tell(news: RunNews): void {
     this.#begin();
     const held = this.#held;
     this.#held = undefined;
-    if (held !== undefined) for (const { at, event: earlier } of held) this.#tell(at, earlier);
-    this.#tell(this.#process.clock.now(), event);
+    if (held !== undefined) for (const earlier of held) this.#process.tell(earlier(news.run));
+    this.#process.tell(news);
   }
 
   /** G2 */
@@ -181,10 +185,11 @@ export class AttemptReporter {
     this.#isBegun = true;
     const { begun, firstTraceparent } = this.#attempt;
     const { cause, queuedMs, traceparent } = begun;
-    const started: Told = { type: "attempt_started", cause };
+    const [run, at] = [this.#run, this.#begunAt];
+    const started: RunNews = { run, at, type: "attempt_started", cause };
     const isTraced = traceparent !== undefined || firstTraceparent !== undefined;
-    if (queuedMs === undefined && !isTraced) return this.#tell(this.#begunAt, started);
-    this.#tell(this.#begunAt, {
+    if (queuedMs === undefined && !isTraced) return this.#process.tell(started);
+    this.#process.tell({
       ...started,
       ...(queuedMs === undefined ? {} : { queuedMs }),
       ...(traceparent === undefined ? {} : { traceparent }),
@@ -192,16 +197,15 @@ export class AttemptReporter {
     });
   }
 
-  #tell(at: number, event: Told): void {
-    this.#process.tell(Object.assign(this.#facts(at), event));
-  }
-
-  /** A new object each time, and a literal without spreads: V8 gives those hidden classes that only a full collection frees. */
-  #facts(at: number): RunFacts {
+  /** A literal without spreads: V8 gives those hidden classes that only a full collection frees. */
+  get #run(): RunFacts {
+    const ref = this.#attempt.ref();
+    const known = this.#facts;
+    if (known !== undefined && known.runId === ref?.runId && known.epoch === (ref?.epoch ?? 0))
+      return known;
     const { handler, effects, caller, client, round, runStartedAt } = this.#attempt;
     const { kind, name, version } = handler;
-    const ref = this.#attempt.ref();
-    return {
+    this.#facts = {
       runId: ref?.runId,
       method: methods[kind],
       handler: { kind, name },
@@ -215,8 +219,8 @@ export class AttemptReporter {
       runStartedAt,
       instance: this.#process.instance,
       attempt: this.#number,
-      at,
     };
+    return this.#facts;
   }
 }
 

@@ -9,7 +9,7 @@
  *    full, the oldest of them is let go as a whole, so that nothing half-told stays in the lists. Only where there is none does a
  *    new event itself not fit.
  */
-import type { RunEvent } from "./observer.ts";
+import type { RunNews } from "./observer.ts";
 
 /** How many events are kept. */
 export interface QueueLimits {
@@ -22,9 +22,9 @@ export interface QueueLimits {
 export class HistoryQueue {
   readonly #limits: QueueLimits;
   /** What must be told: otherwise lists say what is no longer so, or not what is. */
-  readonly #due = new Map<string, RunEvent[]>();
+  readonly #due = new Map<string, RunNews[]>();
   /** Whole runs that went well. */
-  readonly #well = new Map<string, RunEvent[]>();
+  readonly #well = new Map<string, RunNews[]>();
   #size = 0;
   #wellSize = 0;
 
@@ -38,7 +38,7 @@ export class HistoryQueue {
   }
 
   /** Takes an event in. @returns how many events were let go for want of room, perhaps this one among them (Q3) */
-  add(runId: string, event: RunEvent): number {
+  add(runId: string, event: RunNews): number {
     const { all, well } = this.#limits;
     const lost = this.#size < all ? 0 : this.#letGo();
     if (this.#size >= all) return lost + 1;
@@ -62,8 +62,8 @@ export class HistoryQueue {
   }
 
   /** What leaves next: whole runs, as many as fit into `limit` events (Q1, Q2). Empty when nothing waits. */
-  take(limit: number): readonly RunEvent[] {
-    const taken: RunEvent[] = [];
+  take(limit: number): readonly RunNews[] {
+    const taken: RunNews[] = [];
     for (const runs of [this.#due, this.#well]) {
       for (const [runId, events] of runs) {
         const fits = taken.length + events.length <= limit;
@@ -91,7 +91,7 @@ export class HistoryQueue {
 }
 
 /** Whether these are all the events of a run, and nobody has to look at it. */
-function wentWell(events: readonly RunEvent[]): boolean {
+function wentWell(events: readonly RunNews[]): boolean {
   const last = events.at(-1);
   if (last?.type !== "attempt_ended" || last.outcome !== "completed") return false;
   const [first] = events;

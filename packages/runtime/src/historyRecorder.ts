@@ -19,7 +19,7 @@ import { EndedRuns } from "./endedRuns.ts";
 import type { HistoryStore, InstanceInfo } from "./historyPort.ts";
 import { HistoryQueue } from "./historyQueue.ts";
 import type { Logger } from "./logger.ts";
-import type { RunEvent, RunObserver } from "./observer.ts";
+import { eventOf, type RunEvent, type RunNews, type RunObserver } from "./observer.ts";
 import type { RuntimeOptions } from "./runtimeOptions.ts";
 
 const MAX_QUEUED = 10_000;
@@ -101,11 +101,12 @@ export class HistoryRecorder implements RunObserver {
     return this.#dropped;
   }
 
-  run(event: RunEvent): void {
+  run(news: RunNews): void {
     if (this.#closed) return;
-    this.#ended.note(event);
-    if (event.runId === undefined) return;
-    const lost = this.#queue.add(event.runId, event);
+    this.#ended.note(news);
+    const { runId } = news.run;
+    if (runId === undefined) return;
+    const lost = this.#queue.add(runId, news);
     if (lost > 0) this.#drop(lost, undefined);
     if (this.#sending === undefined) this.#flushIn(GATHER_MS);
   }
@@ -159,7 +160,7 @@ export class HistoryRecorder implements RunObserver {
   }
 
   async #send(): Promise<boolean> {
-    if (this.#batch.length === 0) this.#batch = this.#queue.take(BATCH);
+    if (this.#batch.length === 0) this.#batch = this.#queue.take(BATCH).map(eventOf);
     if (this.#batch.length > 0 && !(await this.#record(this.#batch))) return false;
     this.#batch = [];
     this.#tries = 0;

@@ -102,6 +102,7 @@ export type {
   RefusedState,
   RunEvent,
   RunFacts,
+  RunNews,
   RunObserver,
   StepEnd,
 } from "./observer.ts";

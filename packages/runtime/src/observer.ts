@@ -15,7 +15,7 @@ import type { RunStatus } from "./runRecord.ts";
 import type { RunMethod } from "./runtimeTypes.ts";
 
 /**
- * What every event of a run says.
+ * The run that something happens in, as it is then.
  *
  * A run of a handler whose effects may repeat has no record: what is told of it is all there is.
  */
@@ -46,8 +46,6 @@ export interface RunFacts {
   readonly runStartedAt?: number;
   /** Instance that executes the attempt, or that did what is told. */
   readonly instance: string;
-  /** Epoch milliseconds. */
-  readonly at: number;
 }
 
 /** Why an attempt began. */
@@ -70,83 +68,96 @@ export type AttemptEnd =
 /** How a step ended. `failed` is said of an undo function alone: a step that fails was certainly not done, or is uncertain. */
 export type StepEnd = "completed" | "failed" | "not_done" | "uncertain";
 
-/** One happening in a run. */
-export type RunEvent = RunFacts &
-  (
-    | {
-        readonly type: "attempt_started";
-        readonly cause: AttemptCause;
-        /** How long the attempt waited for a worker; undefined where none is waited for. */
-        readonly queuedMs?: number;
-        /** The request's `_meta.traceparent`, when it is one of W3 Trace Context. */
-        readonly traceparent?: string;
-        /** That of the run's first request. */
-        readonly firstTraceparent?: string;
-      }
-    | {
-        readonly type: "step_started";
-        readonly step: string;
-        /** Counts from 1 in each attempt. */
-        readonly try: number;
-        readonly undo: boolean;
-      }
-    | {
-        readonly type: "step_ended";
-        readonly step: string;
-        readonly outcome: StepEnd;
-        /** Tries that this attempt made; 0 when an earlier one's was found to have happened. */
-        readonly tries: number;
-        /** From this attempt's first try, pauses between tries included. */
-        readonly durationMs: number;
-        readonly undo: boolean;
-      }
-    | {
-        readonly type: "asked";
-        /** Keys and kinds of the open questions. */
-        readonly asks: readonly { readonly key: string; readonly kind: AskKind }[];
-        /** Epoch milliseconds: until when an answer is taken. */
-        readonly until: number;
-      }
-    | {
-        readonly type: "answered";
-        readonly key: string;
-        readonly kind: AskKind;
-        readonly action: "accept" | "decline" | "cancel" | "error" | "result";
-        /**
-         * From the question's first response to this answer's claim; 0 for an answer to no question of ours, and where an older
-         * release asked.
-         */
-        readonly waitedMs: number;
-      }
-    | {
-        readonly type: "attempt_ended";
-        readonly outcome: AttemptEnd;
-        /** Of the response, when it is an error. */
-        readonly code?: string;
-        /** From the attempt's start. */
-        readonly durationMs: number;
-        /** Status of the run now. */
-        readonly status: RunStatus | undefined;
-      }
-    /** A request was answered from the record. */
-    | { readonly type: "replayed"; readonly status: RunStatus }
-    /**
-     * Done to the run from outside an attempt, by `instance`. `interrupted` and `parked`: found without a living attempt, by a sweep or
-     * a request. `expired`: its question's deadline has passed, and what it did is undone now.
-     */
-    | {
-        readonly type: "acted";
-        readonly action:
-          | "cancelled"
-          | "released"
-          | "retried"
-          | "finished"
-          | "expired"
-          | "interrupted"
-          | "parked";
-        readonly status: RunStatus;
-      }
-  );
+/** What can happen in a run. */
+type Happening = {
+  /** Epoch milliseconds. */
+  readonly at: number;
+} & (
+  | {
+      readonly type: "attempt_started";
+      readonly cause: AttemptCause;
+      /** How long the attempt waited for a worker; undefined where none is waited for. */
+      readonly queuedMs?: number;
+      /** The request's `_meta.traceparent`, when it is one of W3 Trace Context. */
+      readonly traceparent?: string;
+      /** That of the run's first request. */
+      readonly firstTraceparent?: string;
+    }
+  | {
+      readonly type: "step_started";
+      readonly step: string;
+      /** Counts from 1 in each attempt. */
+      readonly try: number;
+      readonly undo: boolean;
+    }
+  | {
+      readonly type: "step_ended";
+      readonly step: string;
+      readonly outcome: StepEnd;
+      /** Tries that this attempt made; 0 when an earlier one's was found to have happened. */
+      readonly tries: number;
+      /** From this attempt's first try, pauses between tries included. */
+      readonly durationMs: number;
+      readonly undo: boolean;
+    }
+  | {
+      readonly type: "asked";
+      /** Keys and kinds of the open questions. */
+      readonly asks: readonly { readonly key: string; readonly kind: AskKind }[];
+      /** Epoch milliseconds: until when an answer is taken. */
+      readonly until: number;
+    }
+  | {
+      readonly type: "answered";
+      readonly key: string;
+      readonly kind: AskKind;
+      readonly action: "accept" | "decline" | "cancel" | "error" | "result";
+      /**
+       * From the question's first response to this answer's claim; 0 for an answer to no question of ours, and where an older
+       * release asked.
+       */
+      readonly waitedMs: number;
+    }
+  | {
+      readonly type: "attempt_ended";
+      readonly outcome: AttemptEnd;
+      /** Of the response, when it is an error. */
+      readonly code?: string;
+      /** From the attempt's start. */
+      readonly durationMs: number;
+      /** Status of the run now. */
+      readonly status: RunStatus | undefined;
+    }
+  /** A request was answered from the record. */
+  | { readonly type: "replayed"; readonly status: RunStatus }
+  /**
+   * Done to the run from outside an attempt, by `instance`. `interrupted` and `parked`: found without a living attempt, by a sweep or
+   * a request. `expired`: its question's deadline has passed, and what it did is undone now.
+   */
+  | {
+      readonly type: "acted";
+      readonly action:
+        | "cancelled"
+        | "released"
+        | "retried"
+        | "finished"
+        | "expired"
+        | "interrupted"
+        | "parked";
+      readonly status: RunStatus;
+    }
+);
+
+/** One happening in a run, as observers hear of it. Happenings share what is said of their run: nobody may change it. */
+export type RunNews = { readonly run: RunFacts } & Happening;
+
+/** The same in one piece, as history keeps it. */
+export type RunEvent = RunFacts & Happening;
+
+/** News as history keeps them. */
+export function eventOf({ run, ...happening }: RunNews): RunEvent {
+  return { ...run, ...happening };
+}
 
 /** What is asked. */
 export type AskKind = "confirm" | "elicit" | "elicitUrl" | "sample" | "listRoots";
@@ -161,6 +172,6 @@ export interface RefusedState {
 
 /** Listens to what happens. See V1. */
 export interface RunObserver {
-  run?(event: RunEvent): void;
+  run?(news: RunNews): void;
   refused?(event: RefusedState): void;
 }

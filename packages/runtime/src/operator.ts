@@ -13,7 +13,7 @@ import type { ServerDefinition } from "./definition.ts";
 import type { HistoryStore } from "./historyPort.ts";
 import { scopesOf } from "./idempotency.ts";
 import { silentLogger } from "./logger.ts";
-import type { RunEvent } from "./observer.ts";
+import { eventOf, type RunEvent, type RunNews } from "./observer.ts";
 import type { FinishOptions, OperatorOutcome, RunOperator } from "./operatorPort.ts";
 import { randomText } from "./randomText.ts";
 import { CallerError, failureResponse, promptResult, resourceResult } from "./results.ts";
@@ -126,7 +126,7 @@ export interface StoreOperatorOptions {
 export function storeOperator(options: StoreOperatorOptions): RunOperator {
   const { store, history, namespace = "reprise", server = "", clock = systemClock } = options;
   const told: RunEvent[] = [];
-  const observer = { run: (event: RunEvent) => void told.push(event) };
+  const observer = { run: (news: RunNews) => void told.push(eventOf(news)) };
   const reporter = new RunReporter([observer], `operator-${randomText()}`, clock, silentLogger);
   const operator = createOperator({
     store,

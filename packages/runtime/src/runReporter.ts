@@ -9,7 +9,7 @@
 import { AttemptReporter, type ReportedAttempt, type Telling } from "./attemptReporter.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
-import type { RefusedState, RunEvent, RunFacts, RunObserver } from "./observer.ts";
+import type { RefusedState, RunFacts, RunNews, RunObserver } from "./observer.ts";
 import type { RunHead, RunOrigin } from "./runRecord.ts";
 
 /** A run as its record shows it. */
@@ -19,7 +19,7 @@ interface Recorded {
 }
 
 /** What was done to a run from outside an attempt. */
-type Action = Extract<RunEvent, { readonly type: "acted" }>["action"];
+type Action = Extract<RunNews, { readonly type: "acted" }>["action"];
 
 /** One process's reporter. */
 export class RunReporter implements Telling {
@@ -48,12 +48,14 @@ export class RunReporter implements Telling {
 
   /** A request was answered from the record of a run that it did not execute. */
   replayed(record: Recorded): void {
-    this.tell({ ...this.#factsOf(record), type: "replayed", status: record.head.status });
+    const at = this.clock.now();
+    this.tell({ run: this.#factsOf(record), at, type: "replayed", status: record.head.status });
   }
 
   /** Something was done to a run from outside an attempt; `head` is what it left. */
   acted(record: Recorded, action: Action): void {
-    this.tell({ ...this.#factsOf(record), type: "acted", action, status: record.head.status });
+    const [run, at] = [this.#factsOf(record), this.clock.now()];
+    this.tell({ run, at, type: "acted", action, status: record.head.status });
   }
 
   /** A request state was refused. */
@@ -78,15 +80,14 @@ export class RunReporter implements Telling {
       ...{ round: head.round, epoch: head.epoch, version: head.version },
       runStartedAt: startedAt,
       instance: this.instance,
-      at: this.clock.now(),
     };
   }
 
   /** V1 */
-  tell(event: RunEvent): void {
+  tell(news: RunNews): void {
     for (const observer of this.#observers) {
       try {
-        this.#noted(observer, observer.run?.(event));
+        this.#noted(observer, observer.run?.(news));
       } catch (error) {
         this.#failed(observer, error);
       }

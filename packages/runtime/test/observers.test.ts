@@ -3,6 +3,7 @@ import {
   prompt,
   type RefusedState,
   type RunEvent,
+  type RunNews,
   type RunObserver,
   type ServerDefinition,
   tool,
@@ -33,7 +34,7 @@ function watching(server: Partial<ServerDefinition>, ...others: readonly RunObse
   const events: RunEvent[] = [];
   const refused: RefusedState[] = [];
   const observer = {
-    run: (event: RunEvent) => void events.push(event),
+    run: ({ run, ...happening }: RunNews) => void events.push({ ...run, ...happening }),
     refused: (event: RefusedState) => void refused.push(event),
   };
   const h = startHarness(server, { observers: [...others, observer], instance: "here" });

@@ -5,7 +5,7 @@
  *    when somebody reads the figures. Counting many at once costs the calls that they are of a fraction of counting each.
  * M2 Every run is counted once as ended, by the instance that recorded its end.
  */
-import type { RefusedState, RunEvent, RunObserver } from "@reprise/runtime";
+import type { RefusedState, RunNews, RunObserver } from "@reprise/runtime";
 import { type AbandonmentOptions, Abandonments } from "./abandonments.ts";
 import { clientLabel } from "./clientNames.ts";
 import type { Metrics } from "./registry.ts";
@@ -19,7 +19,7 @@ export interface MetricsObserverOptions {
 
 /** An observer that fills the metrics of runs. */
 export interface MetricsObserver extends RunObserver {
-  run(event: RunEvent): void;
+  run(news: RunNews): void;
   refused(event: RefusedState): void;
   /** Stops looking for abandoned questions. Idempotent. */
   close(): void;
@@ -33,7 +33,7 @@ export function metricsObserver(
   return new Counting(metrics, abandonments);
 }
 
-type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
+type NewsOf<T extends RunNews["type"]> = Extract<RunNews, { readonly type: T }>;
 
 /** Causes are words of ours; should a sealer make others up, they are one. */
 const causeForm = /^[a-z][a-z_]{0,39}$/;
@@ -44,7 +44,7 @@ class Counting implements MetricsObserver {
   readonly #metrics: RunMetrics;
   readonly #abandonments: Abandonments | undefined;
   readonly #causes = new Set<string>();
-  #uncounted: RunEvent[] = [];
+  #uncounted: RunNews[] = [];
 
   constructor(registry: Metrics, abandonments: AbandonmentOptions | undefined) {
     const metrics = runMetrics(registry, () => this.#countAll());
@@ -57,9 +57,9 @@ class Counting implements MetricsObserver {
     this.#abandonments?.close();
   }
 
-  run(event: RunEvent): void {
-    if (event.type === "asked") this.#watch(event);
-    this.#uncounted.push(event);
+  run(news: RunNews): void {
+    if (news.type === "asked") this.#watch(news);
+    this.#uncounted.push(news);
     if (this.#uncounted.length >= MAX_UNCOUNTED) this.#countAll();
   }
 
@@ -70,7 +70,7 @@ class Counting implements MetricsObserver {
     for (const event of events) this.#count(event);
   }
 
-  #count(event: RunEvent): void {
+  #count(event: RunNews): void {
     const metrics = this.#metrics;
     switch (event.type) {
       case "attempt_started":
@@ -79,7 +79,7 @@ class Counting implements MetricsObserver {
         if (event.queuedMs !== undefined) metrics.queued.observe(event.queuedMs / 1000);
         return;
       case "step_started":
-        if (event.try > 1 && !event.undo) metrics.retries.inc({ handler: event.handler.name });
+        if (event.try > 1 && !event.undo) metrics.retries.inc({ handler: event.run.handler.name });
         return;
       case "step_ended":
         return this.#stepEnded(event);
@@ -108,8 +108,9 @@ class Counting implements MetricsObserver {
     this.#metrics.refused.inc({ cause: fits ? cause : "other" });
   }
 
-  #attemptEnded({ handler, outcome, durationMs, round, status }: EventOf<"attempt_ended">): void {
+  #attemptEnded({ run, outcome, durationMs, status }: NewsOf<"attempt_ended">): void {
     const { running, ended, executing } = this.#metrics;
+    const { handler, round } = run;
     running.dec();
     ended.inc({ handler: handler.name, outcome });
     executing.observe({ handler: handler.name }, durationMs / 1000);
@@ -129,9 +130,9 @@ class Counting implements MetricsObserver {
     this.#metrics.rounds.observe(round + 1);
   }
 
-  #stepEnded({ handler, outcome, durationMs, undo }: EventOf<"step_ended">): void {
+  #stepEnded({ run, outcome, durationMs, undo }: NewsOf<"step_ended">): void {
     const { steps, stepTime, undone, undoFailures } = this.#metrics;
-    const { name } = handler;
+    const { name } = run.handler;
     if (undo) {
       undone.inc({ handler: name, outcome });
       if (outcome !== "completed") undoFailures.inc({ handler: name });
@@ -141,12 +142,13 @@ class Counting implements MetricsObserver {
     stepTime.observe({ handler: name }, durationMs / 1000);
   }
 
-  #asked(event: EventOf<"asked">): void {
-    const client = clientLabel(event.client);
+  #asked(event: NewsOf<"asked">): void {
+    const client = clientLabel(event.run.client);
     for (const { kind } of event.asks) this.#metrics.asked.inc({ kind, client });
   }
 
-  #watch({ runId, effects, round, until, asks, client }: EventOf<"asked">): void {
+  #watch({ run, until, asks }: NewsOf<"asked">): void {
+    const { runId, effects, round, client } = run;
     // A repeatable run has no record that could be looked up.
     if (runId === undefined || effects === "repeatable") return;
     const questions = { until, client: clientLabel(client), questions: asks.length };
@@ -154,10 +156,10 @@ class Counting implements MetricsObserver {
     this.#abandonments?.watch({ runId, round: round + 1, ...questions });
   }
 
-  #acted({ action, handler, round, status }: EventOf<"acted">): void {
+  #acted({ run, action, status }: NewsOf<"acted">): void {
     if (status === "running") return;
     if (action === "cancelled" || action === "finished" || action === "parked") {
-      this.#runEnded(handler.name, action, round);
+      this.#runEnded(run.handler.name, action, run.round);
     }
   }
 }

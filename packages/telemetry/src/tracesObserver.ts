@@ -15,13 +15,13 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { RunEvent, RunObserver } from "@reprise/runtime";
+import type { RunNews, RunObserver } from "@reprise/runtime";
 import { clientLabel } from "./clientNames.ts";
 import { firstSpanOf, type GivenIds, parentOf } from "./traceIds.ts";
 
 const MAX_OPEN = 10_000;
 
-type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
+type NewsOf<T extends RunNews["type"]> = Extract<RunNews, { readonly type: T }>;
 
 interface OpenAttempt {
   readonly span: Span;
@@ -35,7 +35,7 @@ interface OpenAttempt {
 export function tracesObserver(
   tracer: Tracer,
   ids: GivenIds,
-): RunObserver & { run(event: RunEvent): void } {
+): RunObserver & { run(news: RunNews): void } {
   return new Tracing(tracer, ids);
 }
 
@@ -50,10 +50,11 @@ class Tracing implements RunObserver {
     this.#ids = ids;
   }
 
-  run(event: RunEvent): void {
-    if (event.attempt === undefined) return;
-    if (event.type === "attempt_started") return this.#started(event, event.attempt);
-    const open = this.#open.get(event.attempt);
+  run(event: RunNews): void {
+    const { attempt } = event.run;
+    if (attempt === undefined) return;
+    if (event.type === "attempt_started") return this.#started(event, attempt);
+    const open = this.#open.get(attempt);
     if (open === undefined) return;
     switch (event.type) {
       case "step_started":
@@ -73,7 +74,7 @@ class Tracing implements RunObserver {
         return;
       }
       case "attempt_ended":
-        this.#open.delete(event.attempt);
+        this.#open.delete(attempt);
         return ended(open, event);
       case "replayed":
       case "acted":
@@ -82,17 +83,18 @@ class Tracing implements RunObserver {
     }
   }
 
-  #started(event: EventOf<"attempt_started">, attempt: number): void {
+  #started(event: NewsOf<"attempt_started">, attempt: number): void {
     if (this.#open.size >= MAX_OPEN) return;
-    const { runId, traceparent, firstTraceparent, at } = event;
+    const { run, traceparent, firstTraceparent, at } = event;
+    const { runId } = run;
     const parent = traceparent === undefined ? undefined : parentOf(traceparent);
     const context =
       parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
     const first = runId === undefined ? undefined : firstSpanOf(runId, firstTraceparent);
-    const isFirst = event.round === 0 && event.epoch <= 1;
+    const isFirst = run.round === 0 && run.epoch <= 1;
     const start = (): Span =>
       this.#tracer.startSpan(
-        `${event.method} ${event.handler.name}`,
+        `${run.method} ${run.handler.name}`,
         {
           kind: SpanKind.SERVER,
           startTime: at,
@@ -108,7 +110,7 @@ class Tracing implements RunObserver {
 
   #stepStarted(
     { steps, context, span: attempt }: OpenAttempt,
-    event: EventOf<"step_started">,
+    event: NewsOf<"step_started">,
   ): void {
     const name = stepName(event);
     const known = steps.get(name);
@@ -130,7 +132,7 @@ function stepName({ step, undo }: { readonly step: string; readonly undo: boolea
   return `${undo ? "undo" : "step"} ${step}`;
 }
 
-function stepEnded({ steps }: OpenAttempt, event: EventOf<"step_ended">): void {
+function stepEnded({ steps }: OpenAttempt, event: NewsOf<"step_ended">): void {
   const name = stepName(event);
   const step = steps.get(name);
   if (step === undefined) return;
@@ -142,7 +144,7 @@ function stepEnded({ steps }: OpenAttempt, event: EventOf<"step_ended">): void {
   step.span.end(step.at + event.durationMs);
 }
 
-function ended({ span, steps, at }: OpenAttempt, event: EventOf<"attempt_ended">): void {
+function ended({ span, steps, at }: OpenAttempt, event: NewsOf<"attempt_ended">): void {
   const end = at + event.durationMs;
   // An attempt that lost its run never tells how they ended.
   for (const step of steps.values()) step.span.end(end);
@@ -155,17 +157,17 @@ function ended({ span, steps, at }: OpenAttempt, event: EventOf<"attempt_ended">
   span.end(end);
 }
 
-function attributesOf(event: EventOf<"attempt_started">): Record<string, string | number> {
+function attributesOf({ run, cause }: NewsOf<"attempt_started">): Record<string, string | number> {
   return {
-    "mcp.method.name": event.method,
-    "mcp.protocol.version": event.protocolVersion,
-    "reprise.handler": event.handler.name,
-    "reprise.effects": event.effects,
-    "reprise.round": event.round,
-    "reprise.epoch": event.epoch,
-    "reprise.cause": event.cause,
-    "reprise.version": event.version,
-    "reprise.client": clientLabel(event.client),
-    ...(event.runId === undefined ? {} : { "reprise.run": event.runId }),
+    "mcp.method.name": run.method,
+    "mcp.protocol.version": run.protocolVersion,
+    "reprise.handler": run.handler.name,
+    "reprise.effects": run.effects,
+    "reprise.round": run.round,
+    "reprise.epoch": run.epoch,
+    "reprise.cause": cause,
+    "reprise.version": run.version,
+    "reprise.client": clientLabel(run.client),
+    ...(run.runId === undefined ? {} : { "reprise.run": run.runId }),
   };
 }

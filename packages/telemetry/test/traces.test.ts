@@ -175,10 +175,12 @@ test("an attempt that began before the observer knew is passed over", async () =
   const { traces, collector } = await traced();
   const observer: RunObserver = traces.observer;
   observer.run?.({
-    ...{ type: "attempt_ended", outcome: "completed", durationMs: 1, status: "completed" },
-    ...{ runId: "r", method: "tools/call", handler: { kind: "tool", name: "t" }, effects: "once" },
-    ...{ principal: "p", client: undefined, protocolVersion: "2026-07-28", round: 0, epoch: 1 },
-    ...{ attempt: 7, version: "1", instance: "here", at: 0 },
+    run: {
+      ...{ runId: "r", method: "tools/call", handler: { kind: "tool", name: "t" } },
+      ...{ effects: "once", principal: "p", client: undefined, protocolVersion: "2026-07-28" },
+      ...{ round: 0, epoch: 1, attempt: 7, version: "1", instance: "here" },
+    },
+    ...{ at: 0, type: "attempt_ended", outcome: "completed", durationMs: 1, status: "completed" },
   });
   await traces.close();
   expect(collector.spans).toEqual([]);

@@ -27,9 +27,10 @@ export interface HistoryCase {
 export const DAY_MS: number = 86_400_000;
 
 /** What all kinds of events carry, and each kind's own. */
+type Known = RunFacts & Pick<RunEvent, "at">;
 type Told = RunEvent extends infer Event
   ? Event extends RunEvent
-    ? Omit<Event, keyof RunFacts>
+    ? Omit<Event, keyof Known>
     : never
   : never;
 
@@ -38,7 +39,7 @@ export function event(
   harness: HistoryHarness,
   runId: string | undefined,
   told: Told,
-  over: Partial<RunFacts> = {},
+  over: Partial<Known> = {},
 ): RunEvent {
   return {
     runId,
@@ -100,7 +101,7 @@ function asked(harness: HistoryHarness): Told {
 export function waits(
   harness: HistoryHarness,
   runId: string,
-  over: Partial<RunFacts> = {},
+  over: Partial<Known> = {},
 ): readonly RunEvent[] {
   return [
     event(harness, runId, started, over),
@@ -113,7 +114,7 @@ export function waits(
 export function ends(
   harness: HistoryHarness,
   runId: string,
-  over: Partial<RunFacts> = {},
+  over: Partial<Known> = {},
 ): readonly RunEvent[] {
   return [event(harness, runId, started, over), event(harness, runId, completed, over)];
 }
