@@ -32,7 +32,7 @@ export interface ClusterTarget {
 const leaseMs = 2000;
 
 /** What a client that polls is to see within the suite's patience. */
-const pollAfterMs = 1500;
+const pollAfterMs = 1000;
 
 /** What nginx says when it has not sent a request: it goes to the next front. */
 const neverSent = "while connecting to upstream";

@@ -18,7 +18,7 @@ if (values.data === undefined) throw new RangeError('"--data" must name a direct
 
 const server = conformanceServer(values["elicitation-once"] ? undefined : "repeatable");
 // One scenario looks for a call's stream that the server closes; the others must pass with streams that are closed, too.
-const legacy = { pollAfterMs: 1_500, retryMs: 100 };
+const legacy = { pollAfterMs: 1_000, retryMs: 100 };
 const served = await serve(server, { port: 0, dataDir: values.data, legacy });
 process.once("SIGTERM", () => void served.close());
 console.log(served.url);

@@ -6,8 +6,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type ToolDefinition, tool } from "reprise";
 import * as z from "zod";
 
-/** Longer than it takes until the server closes the call's stream, and shorter than until it does so a second time. */
-const reconnectionMs = 3_500;
+/**
+ * Longer than until the server closes the call's stream, 2 to 2.5 s after the call came, and shorter than until it closes the
+ * next one, a second after that at the earliest: the suite comes back once.
+ */
+const reconnectionMs = 2_750;
 
 const logging = tool({
   name: "test_tool_with_logging",
