@@ -50,12 +50,14 @@ export const warningWithoutRepeatable = {
 };
 
 /**
- * Checks that wait 500 or 600 ms for a call's answer. A call whose worker is killed is made again, but only when the lease
- * has shown that the worker is dead. A restarting process takes a core of a small machine for as long.
+ * Checks that wait 500 or 600 ms for a call's answer, and the one that comes back for it once and not again. A call whose worker is
+ * killed is made again, but only when the lease has shown that the worker is dead. A restarting process takes a core of a small
+ * machine for as long.
  */
 export const timeLimited: ReadonlySet<string> = new Set([
   "sep-2575-server-no-log-without-loglevel",
   "sep-2575-http-server-no-independent-requests-on-stream",
+  "server-sse-disconnect-resume",
 ]);
 
 /** Scenarios with an answer that begins before it ends: who is cut in the middle can't go on with the same one. */
