@@ -1,15 +1,19 @@
 /**
  * What waits to be handed to the history store: events by run, bounded.
  *
- * Called by the recorder only. Knows no store and no time.
+ * Called by the recorder only. Knows no store, and no time but what it is told and what events say.
  *
  * Q1 A run's events leave in their order, with everything that is here of the run; more than a whole batch leaves in parts.
  * Q2 What somebody may wait for leaves first: runs with an open question, a failure or a doubt. Then those that went well.
- * Q3 Of runs that went well and of which nothing has left yet only so many are kept as leave soon. Beyond that, and when the queue is
- *    full, the oldest of them is let go as a whole, so that nothing half-told stays in the lists. Only where there is none does a
- *    new event itself not fit.
+ * Q3 Of runs that went well and of which nothing has left yet only so many are kept as leave soon. Beyond that they are let go as a
+ *    whole, and so is one for each new event when the queue is full, so that nothing half-told stays in the lists. Only where there
+ *    is none does a new event itself not fit.
+ * Q4 A repeatable run that goes well within `PASSING_MS` leaves nothing: it touches no store, and history is no reason to.
  */
 import type { RunNews } from "./observer.ts";
+
+/** Nobody sees a question that is answered sooner. */
+const PASSING_MS = 1_000;
 
 /** How many events are kept. */
 export interface QueueLimits {
@@ -48,9 +52,14 @@ export class HistoryQueue {
       known.push(event);
       if (!wentWell(known)) return lost;
       this.#due.delete(runId);
+      const isPassing = mayPass(known, event.at);
+      if (isPassing || this.#wellSize + known.length > well) {
+        this.#size -= known.length;
+        return isPassing ? lost : lost + known.length;
+      }
       this.#well.set(runId, known);
       this.#wellSize += known.length;
-      return this.#wellSize > well ? lost + this.#letGo() : lost;
+      return lost;
     }
     const ended = this.#well.get(runId);
     if (ended !== undefined) {
@@ -61,11 +70,15 @@ export class HistoryQueue {
     return lost;
   }
 
-  /** What leaves next: whole runs, as many as fit into `limit` events (Q1, Q2). Empty when nothing waits. */
-  take(limit: number): readonly RunNews[] {
+  /**
+   * What leaves next: whole runs, as many as fit into `limit` events (Q1, Q2). Empty when nothing waits, or only what may yet pass.
+   * @param now in epoch milliseconds; Infinity: everything leaves
+   */
+  take(limit: number, now: number): readonly RunNews[] {
     const taken: RunNews[] = [];
     for (const runs of [this.#due, this.#well]) {
       for (const [runId, events] of runs) {
+        if (mayPass(events, now)) continue;
         const fits = taken.length + events.length <= limit;
         if (!fits && taken.length > 0) break;
         runs.delete(runId);
@@ -88,6 +101,12 @@ export class HistoryQueue {
     }
     return 0;
   }
+}
+
+/** Whether these are all the events of a repeatable run so far, and it is younger at `at` than what counts. */
+function mayPass([first]: readonly RunNews[], at: number): boolean {
+  if (first?.type !== "attempt_started" || first.cause !== "call") return false;
+  return first.run.effects === "repeatable" && at - first.at < PASSING_MS;
 }
 
 /** Whether these are all the events of a run, and nobody has to look at it. */

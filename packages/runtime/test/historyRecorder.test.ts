@@ -3,6 +3,7 @@
  */
 import { RepriseError } from "@reprise/errors";
 import {
+  type Context,
   type HistoryStore,
   historyAfter,
   type InstanceInfo,
@@ -12,7 +13,14 @@ import {
 import { createMemoryHistory } from "@reprise/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { deferred, type Harness, settled, startHarness, text } from "./support/harness.ts";
+import {
+  deferred,
+  type Harness,
+  question,
+  settled,
+  startHarness,
+  text,
+} from "./support/harness.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -163,6 +171,79 @@ describe("the recorder of history", () => {
     for (let index = 0; index < 40; index += 1) await h.advance(100);
     const ends = byHandler("waits").map((events) => historyAfter(undefined, events).summary.status);
     expect(new Set(ends)).toEqual(new Set(["completed"]));
+  });
+});
+
+describe("a repeatable run", () => {
+  const inputResponses = { confirm: { action: "accept", content: { confirm: true } } };
+
+  function asking(kept: RunEvent[]): Harness {
+    const handler = async (_args: unknown, ctx: Context): Promise<string> =>
+      (await ctx.confirm("Sure?")) ? "yes" : "no";
+    return startHarness(
+      { tools: [tool({ name: "t", description: "d", effects: "repeatable", handler })] },
+      {
+        history: sink(async (events) => {
+          kept.push(...events);
+        }),
+      },
+    );
+  }
+
+  test("that is answered within a second leaves nothing, as it touches no store either, and is not missed", async () => {
+    const kept: RunEvent[] = [];
+    const h = asking(kept);
+    const { requestState } = question(await h.call("t"));
+    await h.advance(999);
+    expect(text(await h.call("t", { requestState, inputResponses }))).toBe("yes");
+    for (let index = 0; index < 20; index += 1) await h.advance(100);
+    expect(kept).toEqual([]);
+    expect(h.runtime.historyDropped).toBe(0);
+  });
+
+  test("whose question stays open for a second is told whole, to its end", async () => {
+    const kept: RunEvent[] = [];
+    const h = asking(kept);
+    const { requestState } = question(await h.call("t"));
+    for (let index = 0; index < 20; index += 1) await h.advance(100);
+    expect(historyAfter(undefined, kept).summary.status).toBe("waiting");
+    await h.call("t", { requestState, inputResponses });
+    await h.advance(1_000);
+    expect(kept.at(0)?.type).toBe("attempt_started");
+    expect(historyAfter(undefined, kept).summary.status).toBe("completed");
+  });
+
+  test("whose question is open when its process stops is told before the stop", async () => {
+    const kept: RunEvent[] = [];
+    const h = asking(kept);
+    question(await h.call("t"));
+    await h.runtime.close();
+    expect(historyAfter(undefined, kept).summary.status).toBe("waiting");
+  });
+
+  test("that fails at once is told", async () => {
+    const kept: RunEvent[] = [];
+    const fails = tool({
+      name: "t",
+      description: "d",
+      effects: "repeatable",
+      handler: async (_args, ctx) => {
+        await ctx.confirm("Sure?");
+        throw new Error("no");
+      },
+    });
+    const h = startHarness(
+      { tools: [fails] },
+      {
+        history: sink(async (events) => {
+          kept.push(...events);
+        }),
+      },
+    );
+    const { requestState } = question(await h.call("t"));
+    await h.call("t", { requestState, inputResponses });
+    for (let index = 0; index < 20; index += 1) await h.advance(100);
+    expect(historyAfter(undefined, kept).summary.status).toBe("failed");
   });
 });
 
