@@ -30,15 +30,22 @@ export interface KeptHistory {
   readonly undoFailed: readonly string[];
 }
 
+/** What is known of a run while its events are read: one object for all of them, since there are many. */
+type Draft = { -readonly [Name in Exclude<keyof KeptHistory, "summary">]: KeptHistory[Name] } & {
+  readonly summary: { -readonly [Name in keyof RunSummary]: RunSummary[Name] };
+};
+
 /** What is known once these events of one run are told as well. @throws RangeError for no events */
 export function historyAfter(
   before: KeptHistory | undefined,
   events: readonly RunEvent[],
 ): KeptHistory {
-  let kept = before?.format === HISTORY_FORMAT ? before : undefined;
-  for (const event of events) kept = told(kept ?? born(event), event);
-  if (kept === undefined) throw new RangeError("no events");
-  return kept;
+  const [first] = events;
+  if (first === undefined) throw new RangeError("no events");
+  const known = before?.format === HISTORY_FORMAT ? before : born(first);
+  const draft: Draft = { ...known, summary: { ...known.summary } };
+  for (const event of events) tell(draft, event);
+  return draft;
 }
 
 function born(event: RunEvent): KeptHistory {
@@ -68,53 +75,46 @@ function born(event: RunEvent): KeptHistory {
   };
 }
 
-function told(kept: KeptHistory, event: RunEvent): KeptHistory {
-  const { summary } = kept;
-  const dated = {
-    ...kept,
-    told: kept.told + 1,
-    summary: {
-      ...summary,
-      startedAt: Math.min(summary.startedAt, event.runStartedAt ?? event.at),
-      updatedAt: Math.max(summary.updatedAt, event.at),
-    },
-  };
+function tell(draft: Draft, event: RunEvent): void {
+  const { summary } = draft;
+  draft.told += 1;
+  summary.startedAt = Math.min(summary.startedAt, event.runStartedAt ?? event.at);
+  summary.updatedAt = Math.max(summary.updatedAt, event.at);
   // F1
-  if (event.epoch < kept.epoch || event.round < summary.round) return dated;
-  const { round, version, client, protocolVersion } = event;
-  return changed(
-    {
-      ...dated,
-      epoch: event.epoch,
-      summary: { ...dated.summary, round, version, client, protocolVersion },
-    },
-    event,
-  );
+  if (event.epoch < draft.epoch || event.round < summary.round) return;
+  draft.epoch = event.epoch;
+  summary.round = event.round;
+  summary.version = event.version;
+  summary.client = event.client;
+  summary.protocolVersion = event.protocolVersion;
+  change(draft, event);
 }
 
-function changed(kept: KeptHistory, event: RunEvent): KeptHistory {
+function change(draft: Draft, event: RunEvent): void {
   switch (event.type) {
     case "attempt_started":
-      return standing({ ...kept, summary: { ...kept.summary, code: undefined } }, "running");
+      draft.summary.code = undefined;
+      return stand(draft, "running");
     case "step_started":
     case "answered":
-      return kept;
+      return;
     case "step_ended":
-      return event.undo ? afterUndo(kept, event) : afterStep(kept, event);
-    case "asked": {
-      const waiting = { asks: event.asks, since: event.at, until: event.until };
-      return standing({ ...kept, asked: waiting }, "waiting");
-    }
+      if (event.undo) draft.undoFailed = afterUndo(draft, event);
+      else draft.uncertain = afterStep(draft, event);
+      return;
+    case "asked":
+      draft.asked = { asks: event.asks, since: event.at, until: event.until };
+      return stand(draft, "waiting");
     case "attempt_ended": {
       const status = event.status ?? statusAfter[event.outcome];
-      const ended = { ...kept, summary: { ...kept.summary, code: event.code } };
       // Whoever has the run now tells where it stands.
-      return event.outcome === "lost" || status === undefined ? kept : standing(ended, status);
+      if (event.outcome === "lost" || status === undefined) return;
+      draft.summary.code = event.code;
+      return stand(draft, status);
     }
     case "replayed":
-      return standing(kept, event.status);
     case "acted":
-      return standing(kept, event.status);
+      return stand(draft, event.status);
   }
 }
 
@@ -133,30 +133,25 @@ const statusAfter: Readonly<Partial<Record<AttemptEnd, RunStatus>>> = {
 
 type StepEnded = Extract<RunEvent, { readonly type: "step_ended" }>;
 
-function afterStep(kept: KeptHistory, { step, outcome }: StepEnded): KeptHistory {
+function afterStep({ uncertain }: Draft, { step, outcome }: StepEnded): readonly string[] {
   // As the journal has it: a completed step stands for all that came before it.
-  if (outcome === "completed") return { ...kept, uncertain: [] };
-  const others = kept.uncertain.filter((name) => name !== step);
-  return { ...kept, uncertain: outcome === "uncertain" ? [...others, step] : others };
+  if (outcome === "completed") return [];
+  const others = uncertain.filter((name) => name !== step);
+  return outcome === "uncertain" ? [...others, step] : others;
 }
 
-function afterUndo(kept: KeptHistory, { step, outcome }: StepEnded): KeptHistory {
-  const others = kept.undoFailed.filter((name) => name !== step);
-  return { ...kept, undoFailed: outcome === "completed" ? others : [...others, step] };
+function afterUndo({ undoFailed }: Draft, { step, outcome }: StepEnded): readonly string[] {
+  const others = undoFailed.filter((name) => name !== step);
+  return outcome === "completed" ? others : [...others, step];
 }
 
-function standing(kept: KeptHistory, status: RunStatus): KeptHistory {
-  const waiting = status === "waiting" ? kept.asked : undefined;
-  return {
-    ...kept,
-    summary: { ...kept.summary, status, waiting, attention: attentionOf(kept, status) },
-  };
+function stand(draft: Draft, status: RunStatus): void {
+  draft.summary.status = status;
+  draft.summary.waiting = status === "waiting" ? draft.asked : undefined;
+  draft.summary.attention = attentionOf(draft, status);
 }
 
-function attentionOf(
-  { uncertain, undoFailed }: KeptHistory,
-  status: RunStatus,
-): Attention | undefined {
+function attentionOf({ uncertain, undoFailed }: Draft, status: RunStatus): Attention | undefined {
   switch (status) {
     case "interrupted":
     case "mismatched":

@@ -6,7 +6,9 @@
  *
  * T1 A run is in exactly the lists of its row; they move in the same transaction.
  * T2 A run that has had its time is gone to every reader, whether it was deleted already or not.
- * T3 A counted list has its length under a key of its own: nobody counts a hundred thousand entries for a number.
+ * T3 Of a run's events the first and the newest are kept (`keptOf`). Those that were told at once are one value under the number of the
+ *    first, so the oldest of the newest may lie with some that are no longer shown: with one call's at most.
+ * T4 A counted list has its length under a key of its own: nobody counts a hundred thousand entries for a number.
  */
 import {
   COUNTED,
@@ -22,6 +24,7 @@ import {
   timeOf,
 } from "@reprise/runtime";
 import type { TextDatabase } from "./environment.ts";
+import { chunkOf, eventsOf } from "./historyChunks.ts";
 import * as keys from "./keys.ts";
 
 const counted: ReadonlySet<string> = new Set(COUNTED);
@@ -46,15 +49,11 @@ export class HistoryTable {
     const numbers = before?.told ?? 0;
     const { first, newest } = keptOf(kept.told);
     if (found !== undefined && before === undefined) this.#remove(runId, found);
-    // What is no longer kept: of before, and of these the ones in the middle.
-    const wasNewest = keptOf(numbers).newest;
-    for (let number = wasNewest; number < Math.min(newest, numbers); number += 1)
-      void this.#database.remove(keys.historyEventKey(runId, number));
-    events.forEach((event, index) => {
-      const number = numbers + index;
-      if (number >= first && number < newest) return;
-      void this.#database.put(keys.historyEventKey(runId, number), JSON.stringify(event));
-    });
+    if (newest > first) this.#removeBetween(runId, first, Math.min(newest, numbers));
+    // Of these, the ones in the middle are not kept either.
+    this.#putEvents(runId, numbers, events.slice(0, Math.max(0, first - numbers)));
+    const from = Math.max(first, newest, numbers);
+    this.#putEvents(runId, from, events.slice(from - numbers));
     this.#move(before === undefined ? [] : listsOf(before.summary), listsOf(kept.summary));
     void this.#database.put(keys.historyKey(runId), JSON.stringify(kept));
   }
@@ -65,11 +64,16 @@ export class HistoryTable {
     return found !== undefined && found.summary.updatedAt >= since ? found : undefined;
   }
 
-  /** The events that are kept of a run, oldest first. */
-  events(runId: string): readonly RunEvent[] {
-    return [...this.#database.getRange(keys.historyEventRange(runId))].map(
-      ({ value }) => JSON.parse(value) as RunEvent,
-    );
+  /** The events that are kept of a run, oldest first. @param told how many there were */
+  events(runId: string, told: number): readonly RunEvent[] {
+    const { first, newest } = keptOf(told);
+    return [...this.#database.getRange(keys.historyEventRange(runId))].flatMap(({ key, value }) => {
+      const start = keys.historyEventNumber(key);
+      return eventsOf(value).filter((_, index) => {
+        const number = start + index;
+        return number < first || number >= newest;
+      });
+    });
   }
 
   /** Entries of a list, the last in order first. */
@@ -115,6 +119,23 @@ export class HistoryTable {
       if (found !== undefined && entryOf(found.summary) === entry) this.#remove(runId, found);
       else this.#move([{ list: "all", entry }], []);
     }
+  }
+
+  /** @param number of the first of them */
+  #putEvents(runId: string, number: number, events: readonly RunEvent[]): void {
+    if (events.length === 0) return;
+    void this.#database.put(keys.historyEventKey(runId, number), chunkOf(events));
+  }
+
+  /** Deletes what holds only events from `first` to before `newest`; what holds others too stays until they go. */
+  #removeBetween(runId: string, first: number, newest: number): void {
+    const start = keys.historyEventKey(runId, first);
+    const end = keys.historyEventKey(runId, newest + 1);
+    const held = [...this.#database.getKeys({ start, end })];
+    held.forEach((key, index) => {
+      const next = held[index + 1];
+      if (next !== undefined) void this.#database.remove(key);
+    });
   }
 
   #until(list: string, since: string, limit: number): readonly string[] {

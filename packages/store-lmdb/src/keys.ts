@@ -112,8 +112,12 @@ export const expiredNameOf = (indexed: string): string =>
 
 /** What is known of a run besides its events. */
 export const historyKey = (runId: string): string => `history/run/${runId}/kept`;
+/** @param number of the first event that stands there */
 export const historyEventKey = (runId: string, number: number): string =>
   `history/run/${runId}/event/${String(number).padStart(8, "0")}`;
+/** The number at the end of such a key. */
+export const historyEventNumber = (key: string): number =>
+  Number(key.slice(key.lastIndexOf("/") + 1));
 /** The events of a run, in their order. */
 export function historyEventRange(runId: string): { readonly start: string; readonly end: string } {
   return { start: `history/run/${runId}/event/`, end: `history/run/${runId}/event0` };

@@ -73,8 +73,8 @@ export class LmdbHistory implements HistoryStore {
 
   timeline: HistoryStore["timeline"] = (runId) =>
     this.#look((_database, now) => {
-      const isKept = isRunId(runId) && this.#table.kept(runId, now - HISTORY_MS) !== undefined;
-      return isKept ? this.#table.events(runId) : [];
+      const kept = isRunId(runId) ? this.#table.kept(runId, now - HISTORY_MS) : undefined;
+      return kept === undefined ? [] : this.#table.events(runId, kept.told);
     });
 
   summary: HistoryStore["summary"] = (runId) =>
