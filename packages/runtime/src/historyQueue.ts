@@ -41,32 +41,31 @@ export class HistoryQueue {
     return this.#size;
   }
 
-  /** Takes an event in. @returns how many events were let go for want of room, perhaps this one among them (Q3) */
-  add(runId: string, event: RunNews): number {
-    const { all, well } = this.#limits;
-    const lost = this.#size < all ? 0 : this.#letGo();
-    if (this.#size >= all) return lost + 1;
-    this.#size += 1;
-    const known = this.#due.get(runId);
-    if (known !== undefined) {
-      known.push(event);
-      if (!wentWell(known)) return lost;
-      this.#due.delete(runId);
-      const isPassing = mayPass(known, event.at);
-      if (isPassing || this.#wellSize + known.length > well) {
-        this.#size -= known.length;
-        return isPassing ? lost : lost + known.length;
-      }
-      this.#well.set(runId, known);
-      this.#wellSize += known.length;
+  /** Takes events of one run in. @returns how many events were let go for want of room, perhaps these among them (Q3) */
+  add(runId: string, events: readonly RunNews[]): number {
+    const { all } = this.#limits;
+    let lost = 0;
+    while (this.#size + events.length > all) {
+      const letGo = this.#letGo();
+      if (letGo === 0) return lost + events.length;
+      lost += letGo;
+    }
+    const due = this.#due.get(runId);
+    const ended = this.#well.get(runId);
+    if (ended !== undefined) this.#drop(runId, ended);
+    const known = [...(due ?? ended ?? []), ...events];
+    if (!wentWell(known)) {
+      // A run that is here already keeps its place.
+      this.#due.set(runId, known);
+      this.#size += events.length + (ended?.length ?? 0);
       return lost;
     }
-    const ended = this.#well.get(runId);
-    if (ended !== undefined) {
-      this.#well.delete(runId);
-      this.#wellSize -= ended.length;
-    }
-    this.#due.set(runId, ended === undefined ? [event] : [...ended, event]);
+    if (this.#due.delete(runId)) this.#size -= due?.length ?? 0;
+    if (mayPass(known, known.at(-1)?.at ?? 0)) return lost;
+    if (this.#wellSize + known.length > this.#limits.well) return lost + known.length;
+    this.#well.set(runId, known);
+    this.#size += known.length;
+    this.#wellSize += known.length;
     return lost;
   }
 
@@ -93,13 +92,17 @@ export class HistoryQueue {
 
   /** Lets the oldest run go that went well. @returns how many events it had; 0: there is none */
   #letGo(): number {
-    for (const [runId, { length }] of this.#well) {
-      this.#well.delete(runId);
-      this.#size -= length;
-      this.#wellSize -= length;
-      return length;
+    for (const [runId, events] of this.#well) {
+      this.#drop(runId, events);
+      return events.length;
     }
     return 0;
+  }
+
+  #drop(runId: string, { length }: readonly RunNews[]): void {
+    this.#well.delete(runId);
+    this.#size -= length;
+    this.#wellSize -= length;
   }
 }
 

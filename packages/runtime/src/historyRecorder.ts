@@ -111,17 +111,22 @@ export class HistoryRecorder implements RunObserver {
     if (this.#sending === undefined) this.#flushIn(GATHER_MS);
   }
 
-  /** Many at once cost the calls that they are of a fraction of what each costs by itself. */
+  /** Many at once: most runs that pass are whole by then and never come into the queue. */
   #sort(): void {
     const unsorted = this.#unsorted;
     if (unsorted.length === 0) return;
     this.#unsorted = [];
-    let lost = 0;
+    const runs = new Map<string, RunNews[]>();
     for (const news of unsorted) {
       this.#ended.note(news);
       const { runId } = news.run;
-      if (runId !== undefined) lost += this.#queue.add(runId, news);
+      if (runId === undefined) continue;
+      const known = runs.get(runId);
+      if (known === undefined) runs.set(runId, [news]);
+      else known.push(news);
     }
+    let lost = 0;
+    for (const [runId, events] of runs) lost += this.#queue.add(runId, events);
     if (lost > 0) this.#drop(lost, undefined);
   }
 
