@@ -1,8 +1,8 @@
 /**
  * A history whose rows are held against the records: what waits or needs somebody is shown as it stands now.
  *
- * Called by whoever shows history: dashboard and command. Rows that are stale are mended for later readers too, by an event that says
- * what was found.
+ * Called by whoever shows history, dashboard and command, and by who looks through it (`historyTidy.ts`). Rows that are stale are
+ * mended for later readers too, by an event that says what was found.
  *
  * K1 Only rows that wait, or that somebody should look at, are checked: at most a page of them, one look at a record for each.
  * K2 A row whose record is gone, or whose question nobody can answer any more, is shown in neither list again.
@@ -24,21 +24,8 @@ export function checkedHistory(
   store: Pick<RunStore, "load"> | undefined,
   now: () => number,
 ): HistoryStore {
-  const checked = async (rows: readonly RunSummary[]): Promise<readonly RunSummary[]> => {
-    const shown: RunSummary[] = [];
-    const mended: RunEvent[] = [];
-    for (let at = 0; at < rows.length; at += TOGETHER) {
-      const part = rows.slice(at, at + TOGETHER);
-      const found = await Promise.all(part.map((row) => check(row, store, now())));
-      for (const { row, event } of found) {
-        shown.push(row);
-        if (event !== undefined) mended.push(event);
-      }
-    }
-    // A hint for later readers: what this one shows does not depend on it.
-    if (mended.length > 0) await history.record(mended).catch(() => undefined);
-    return shown;
-  };
+  const checked = (rows: readonly RunSummary[]): Promise<readonly RunSummary[]> =>
+    mendedRows(history, store, rows, now());
   return {
     record: (events) => history.record(events),
     list: async (query) => {
@@ -61,6 +48,28 @@ export function checkedHistory(
     audit: (item) => history.audit(item),
     audits: (limit, before) => history.audits(limit, before),
   };
+}
+
+/** Rows as they stand at `now`, in their order; what was stale is told to the history as well. Never rejects. */
+export async function mendedRows(
+  history: Pick<HistoryStore, "record">,
+  store: Pick<RunStore, "load"> | undefined,
+  rows: readonly RunSummary[],
+  now: number,
+): Promise<readonly RunSummary[]> {
+  const shown: RunSummary[] = [];
+  const mended: RunEvent[] = [];
+  for (let at = 0; at < rows.length; at += TOGETHER) {
+    const part = rows.slice(at, at + TOGETHER);
+    const found = await Promise.all(part.map((row) => check(row, store, now)));
+    for (const { row, event } of found) {
+      shown.push(row);
+      if (event !== undefined) mended.push(event);
+    }
+  }
+  // A hint for later readers: what this one shows does not depend on it.
+  if (mended.length > 0) await history.record(mended).catch(() => undefined);
+  return shown;
 }
 
 interface Checked {

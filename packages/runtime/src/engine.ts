@@ -19,6 +19,7 @@ import { Elicitations } from "./elicitations.ts";
 import { drained, type EngineDeps, runnable, warnOfSchemas } from "./engineDeps.ts";
 import type { HistoryStore } from "./historyPort.ts";
 import { type HistoryRecorder, recorderOf } from "./historyRecorder.ts";
+import { HistoryTidy } from "./historyTidy.ts";
 import { LiveSet } from "./liveSet.ts";
 import { silentLogger } from "./logger.ts";
 import { executeOnce } from "./onceLane.ts";
@@ -111,8 +112,9 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   const { rateLimit = defaultRateLimit } = options;
   const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
   // Last: what is refused above must leave nothing running.
+  const tidy = store && options.history && new HistoryTidy(options.history, store, clock);
   const sweeper =
-    store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store);
+    store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store, tidy);
   sweeper?.start();
   recorder?.start();
   const history = options.history && checkedHistory(options.history, store, () => clock.now());

@@ -1,11 +1,13 @@
 /**
  * Goes on with runs whose attempt died when nobody comes again: at start and once a lease time (docs/design.md 4.2).
  *
- * Where workers execute, it only queues them again. A sweep's attempts have no waiter, so no disconnect stops them. What expired is deleted on the same beat.
+ * Where workers execute, it only queues them again. A sweep's attempts have no waiter, so no disconnect stops them. What expired is deleted on the
+ * same beat, and history is gone through for questions whose time is over.
  */
 import { isRepriseError } from "@reprise/errors";
 import type { RunnableHandler } from "./compile.ts";
 import { type EngineDeps, stateExpiry } from "./engineDeps.ts";
+import type { HistoryTidy } from "./historyTidy.ts";
 import { startOnce } from "./onceAttempt.ts";
 import { OnceSink } from "./onceSink.ts";
 import { sweptJobOf } from "./pooled.ts";
@@ -21,6 +23,7 @@ const QUEUE_PATIENCE_LEASES = 30;
 export class Sweeper {
   readonly #deps: EngineDeps;
   readonly #store: RunStore;
+  readonly #tidy: HistoryTidy | undefined;
   #cancel: (() => void) | undefined;
   #closed = false;
   /** Attempts of this sweep that have not ended. */
@@ -28,9 +31,11 @@ export class Sweeper {
   /** Runs that could not be gone on with: passed over until nothing else is left, so that they keep no other waiting. */
   readonly #passedOver = new Set<string>();
 
-  constructor(deps: EngineDeps, store: RunStore) {
+  /** @param tidy of the history, where there is one */
+  constructor(deps: EngineDeps, store: RunStore, tidy: HistoryTidy | undefined) {
     this.#deps = deps;
     this.#store = store;
+    this.#tidy = tidy;
   }
 
   /** Sweeps now, and then once every lease time. */
@@ -53,6 +58,8 @@ export class Sweeper {
         this.#deps.log.warn({ err: error }, "a sweep failed; the next one tries again");
     }
     if (this.#closed) return;
+    // Not waited for: a history that hangs must not keep the next sweep from abandoned runs.
+    void this.#tidy?.look();
     this.#cancel = this.#deps.clock.after(this.#store.leaseMs, () => {
       void this.#beat();
     });
