@@ -4,9 +4,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { Redis } from "ioredis";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Ended } from "../support/childProcess.ts";
 import { RawClient } from "../support/rawMcp.ts";
+import { startRedis } from "../support/redisServer.ts";
 import { runReprise, startReprise } from "../support/repriseCommand.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -85,5 +87,24 @@ describe("reprise runs", () => {
     expect(away.stderr).toContain("STORE_UNAVAILABLE");
     const help = await runReprise(["runs", "--help"]);
     expect(help.stdout).toContain("Examples:");
+  });
+
+  test("tells truly what an action did when the audit log can't be written", async () => {
+    const server = await startRedis({ port: 0 });
+    const redis = new Redis(server.url);
+    onTestFinished(async () => {
+      redis.disconnect();
+      await server.stop();
+    });
+    const cancel = ["runs", "cancel", "nowhere", "--redis", server.url, "--json"];
+    const before = await runReprise(cancel);
+    expect({ code: before.code, stderr: before.stderr }).toEqual({ code: 3, stderr: "" });
+    const [log = ""] = await redis.keys("*audit");
+    expect(await redis.zcard(log)).toBe(1);
+    await redis.multi().del(log).set(log, "no list any more").exec();
+    const after = await runReprise(cancel);
+    expect(after.code).toBe(3);
+    expect(JSON.parse(after.stdout)).toEqual({ ...JSON.parse(before.stdout), unaudited: true });
+    expect(after.stderr).toContain("not in the audit log");
   });
 });

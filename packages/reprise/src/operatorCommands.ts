@@ -131,7 +131,7 @@ function addRuns(program: Command, output: CommandOutput): void {
   const run = (action: RunsAction, flags: RunsFlags): Promise<void> =>
     ended(output, async () => {
       const { runRuns } = await import("./runsCommand.ts");
-      return runRuns(action, flags, output.print);
+      return runRuns(action, flags, output);
     });
   add("list", "list runs, the newest first")
     .addOption(

@@ -50,24 +50,27 @@ export type RunsAction =
 
 interface Performed {
   readonly exitCode: number;
-  readonly outcome: unknown;
+  readonly outcome: object;
   readonly text: string;
+  /** What went wrong beside it. */
+  readonly complaint?: string;
 }
 
 /**
- * Does it and prints what came of it. Gives the exit code.
+ * Does it and prints what came of it; `complain` is told what else went wrong. Gives the exit code.
  * @throws RepriseError CONFIG_INVALID, STORE_UNAVAILABLE, STORE_UNUSABLE
  */
 export async function runRuns(
   action: RunsAction,
   flags: RunsFlags,
-  print: (text: string) => void,
+  { print, complain }: Record<"print" | "complain", (text: string) => void>,
 ): Promise<number> {
   try {
     const place = await openPlace(flags);
     try {
-      const { exitCode, outcome, text } = await perform(action, place);
+      const { exitCode, outcome, text, complaint } = await perform(action, place);
       print(flags.json === true ? JSON.stringify(outcome, undefined, 2) : text);
+      if (complaint !== undefined) complain(complaint);
       return exitCode;
     } finally {
       await place.close();
@@ -80,7 +83,7 @@ export async function runRuns(
 }
 
 async function perform(action: RunsAction, place: RunsPlace): Promise<Performed> {
-  const { operator, history } = place;
+  const { operator } = place;
   switch (action.name) {
     case "list":
       return await listed(action.flags, place);
@@ -92,16 +95,16 @@ async function perform(action: RunsAction, place: RunsPlace): Promise<Performed>
       return { exitCode: operatorExitCodes.done, outcome: { runId }, text: runId };
     }
     default: {
-      const outcome = await acted(action, place);
-      const { runId, name } = action;
-      await history.audit({
-        at: Date.now(),
-        actor: `command:${userInfo().username}`,
-        action: name,
-        target: runId,
-        outcome: outcome.kind,
-      });
-      return performedOf(runId, name, outcome);
+      const performed = performedOf(action, await acted(action, place));
+      try {
+        await audit(place, action.name, action.runId, performed.outcome.kind);
+        return performed;
+      } catch (error) {
+        // It is done: whoever was told that it failed would do it again.
+        const why = error instanceof Error ? error.message : String(error);
+        const complaint = `This is not in the audit log, which could not be written: ${why}`;
+        return { ...performed, outcome: { ...performed.outcome, unaudited: true }, complaint };
+      }
     }
   }
 }
@@ -121,7 +124,22 @@ function acted(action: Acting, { operator }: RunsPlace): Promise<OperatorOutcome
   }
 }
 
-function performedOf(runId: string, name: string, outcome: OperatorOutcome): Performed {
+/** @throws what the history throws */
+function audit(
+  { history, now }: RunsPlace,
+  action: string,
+  target: string,
+  outcome: string,
+): Promise<void> {
+  const actor = `command:${userInfo().username}`;
+  return history.audit({ at: now(), actor, action, target, outcome });
+}
+
+interface PerformedAction extends Performed {
+  readonly outcome: { readonly kind: OperatorOutcome["kind"]; readonly runId?: string };
+}
+
+function performedOf({ runId, name }: Acting, outcome: OperatorOutcome): PerformedAction {
   switch (outcome.kind) {
     case "done": {
       const text = `${name}: run ${runId} is ${outcome.status} now.`;
@@ -151,26 +169,16 @@ async function listed(flags: ListFlags, { history }: RunsPlace): Promise<Perform
   };
 }
 
-async function shown(
-  runId: string,
-  reveal: boolean,
-  { operator, history }: RunsPlace,
-): Promise<Performed> {
+async function shown(runId: string, reveal: boolean, place: RunsPlace): Promise<Performed> {
+  const { operator, history } = place;
   const [record, summary, timeline] = await Promise.all([
     operator.show(runId),
     history.summary(runId),
     history.timeline(runId),
   ]);
   if (record === undefined && summary === undefined) return notFound(`There is no run ${runId}.`);
-  if (reveal && record !== undefined) {
-    await history.audit({
-      at: Date.now(),
-      actor: `command:${userInfo().username}`,
-      action: "reveal",
-      target: runId,
-      outcome: "done",
-    });
-  }
+  // Before anything is shown: values that nobody can be asked about are not shown.
+  if (reveal && record !== undefined) await audit(place, "reveal", runId, "done");
   return {
     exitCode: operatorExitCodes.done,
     outcome: { record: record && (reveal ? record : hidden(record)), summary, timeline },
@@ -194,7 +202,7 @@ function hidden({ origin, head, entries }: RunRecord): object {
   };
 }
 
-function notFound(text: string): Performed {
+function notFound(text: string): PerformedAction {
   return { exitCode: operatorExitCodes.notFound, outcome: { kind: "unknown" }, text };
 }
 

@@ -37,6 +37,8 @@ export interface PlaceFlags {
 export interface RunsPlace {
   readonly operator: RunOperator;
   readonly history: HistoryStore;
+  /** Epoch milliseconds, by the clock that judges deadlines there. */
+  now(): number;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,7 @@ async function openDirectory(data: string, { namespace, server }: PlaceFlags): P
   return {
     operator: storeOperator({ store, history: store.history, namespace, server }),
     history: checkedHistory(store.history, store, Date.now),
+    now: Date.now,
     close: () => store.close(),
   };
 }
@@ -86,6 +89,7 @@ async function openRedisPlace(flags: PlaceFlags): Promise<RunsPlace> {
         clock: clockOf(store),
       }),
       history: checkedHistory(store.history, store, () => store.now()),
+      now: () => store.now(),
       close: async () => {
         await store.close();
         await connection.close();
