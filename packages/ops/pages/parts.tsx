@@ -75,13 +75,24 @@ export function When({
   );
 }
 
-/** The head of a page: sets the window's title and takes the focus when the page was changed by a link. */
-export function Heading({ children }: { readonly children: string }): VNode {
+/**
+ * The head of a page: sets the window's title and takes the focus when the page was changed by a link. `about` stands before it in the
+ * title, so that windows on several of a kind are told apart.
+ */
+export function Heading({
+  children,
+  about,
+}: {
+  readonly children: string;
+  readonly about?: string | undefined;
+}): VNode {
   const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${children} - Reprise`;
     if (document.activeElement?.tagName === "A") head.current?.focus();
   }, [children]);
+  useEffect(() => {
+    document.title = `${about === undefined ? "" : `${about} - `}${children} - Reprise`;
+  }, [children, about]);
   return (
     <h1 ref={head} tabIndex={-1}>
       {children}

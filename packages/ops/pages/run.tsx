@@ -18,9 +18,10 @@ export function Run(): VNode {
   const { params } = useRoute();
   const id = params["id"] ?? "";
   const live = useLive<RunView>(`runs/${encodeURIComponent(id)}`);
+  const facts = live.data?.record ?? live.data?.summary;
   return (
     <>
-      <Heading>Run</Heading>
+      <Heading about={`${facts?.handler.name ?? ""} ${id.slice(0, 8)}`.trim()}>Run</Heading>
       <Shown live={live}>{(view) => <RunParts view={view} onDone={live.reload} />}</Shown>
     </>
   );

@@ -160,6 +160,8 @@ describe("a person", () => {
   }, async () => {
     const { page, go } = await visit(await filledDashboard());
     await go("/runs/r-parked");
+    // Windows on several runs are told apart.
+    await expect.poll(() => page.title()).toMatch(/^\S+ r-parked - Run - Reprise$/);
     const doubt = page.locator(".notice", { hasText: "May or may not have happened" });
     await doubt.waitFor();
     const text = (await doubt.textContent()) ?? "";
