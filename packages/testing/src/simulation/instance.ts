@@ -85,6 +85,8 @@ export class Instance implements Outside {
   #dead = false;
   #resume: (() => void) | undefined;
   #resumed: Promise<void> | undefined;
+  #pausedAt = 0;
+  #stoodStillMs = 0;
 
   constructor(options: InstanceOptions) {
     const { name, program, time, aheadMs = 0 } = options;
@@ -210,11 +212,17 @@ export class Instance implements Outside {
   pause(at: string): void {
     if (!this.isUp) return;
     this.#options.world.note({ is: "paused", instance: this.name, at });
+    this.#pausedAt = this.#options.time.now();
     this.#resumed = new Promise((resolve) => {
       this.#resume = resolve;
     });
     this.#options.onDown("pause");
     this.#lose();
+  }
+
+  /** For how long it has been paused, in all. */
+  get stoodStillMs(): number {
+    return this.#stoodStillMs;
   }
 
   /** No fault strikes it any more. */
@@ -226,6 +234,7 @@ export class Instance implements Outside {
   resume(): void {
     if (this.#resumed === undefined || this.#dead) return;
     this.#options.world.note({ is: "resumed", instance: this.name, at: "" });
+    this.#stoodStillMs += this.#options.time.now() - this.#pausedAt;
     this.#resumed = undefined;
     this.#resume?.();
   }

@@ -12,7 +12,7 @@ type Claimed = Extract<ClaimReply, { readonly tag: "CLAIMED" }>;
 export function watchedStore(
   store: RunStore,
   world: World,
-  instance: Pick<Instance, "name" | "port" | "isUp">,
+  instance: Pick<Instance, "name" | "port" | "isUp" | "stoodStillMs">,
   hears: boolean,
   /** The store's clock, in epoch milliseconds. */
   now: () => number,
@@ -47,7 +47,8 @@ export function watchedStore(
     const lateMs = now() - before.stateExpiresAt;
     if (before.status !== "waiting" || lateMs <= 0 || record.head.undo !== undefined) return;
     const undoes = (before.undoable?.length ?? 0) > 0;
-    world.note({ is: "tookLate", run, instance: instance.name, lateMs, undoes });
+    const { name, stoodStillMs } = instance;
+    world.note({ is: "tookLate", run, instance: name, lateMs, stoodStillMs, undoes });
   };
   const transition = async (
     what: string,

@@ -54,12 +54,16 @@ export type Happening =
   | { readonly is: "cancelled"; readonly run: string; readonly instance: string }
   /** The store found that an answer was not given in time. */
   | { readonly is: "expired"; readonly run: string; readonly instance: string }
-  /** The store took an answer that came `lateMs` after its deadline, by the store's clock. `undoes`: with something to undo. */
+  /**
+   * The store took an answer that came `lateMs` after its deadline, by the store's clock, from a process that had been paused for
+   * `stoodStillMs` in all. `undoes`: with something to undo.
+   */
   | {
       readonly is: "tookLate";
       readonly run: string;
       readonly instance: string;
       readonly lateMs: number;
+      readonly stoodStillMs: number;
       readonly undoes: boolean;
     }
   | { readonly is: "read"; readonly step: string }
