@@ -9,7 +9,7 @@ import { ApiError, base, post } from "./api.ts";
 import { useLive } from "./live.ts";
 import { useMe } from "./me.ts";
 import { type Column, Heading, Shown, Table, When } from "./parts.tsx";
-import { Pager, RunLink } from "./runList.tsx";
+import { addressOf, Pager, RunLink } from "./runList.tsx";
 
 const columns: readonly Column<RunSummary>[] = [
   { head: "Run", cell: (run) => <RunLink run={run} /> },
@@ -35,13 +35,24 @@ const columns: readonly Column<RunSummary>[] = [
 /** `/ops/asks` */
 export function Inbox(): VNode {
   const { query } = useLocation();
-  const cursor = query["cursor"];
+  const { cursor, order } = query;
+  const isNewest = order === "newest";
+  const shownOrder = isNewest ? undefined : "longest_open";
   const live = useLive<RunsPage>(
-    `runs?status=waiting${cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+    addressOf("runs", { status: "waiting", order: shownOrder, cursor }),
   );
+  const path = `${base}/asks`;
   return (
     <>
       <Heading>Open questions</Heading>
+      <nav class="row" aria-label="Order">
+        <a href={path} aria-current={isNewest ? undefined : "page"}>
+          Open longest first
+        </a>
+        <a href={addressOf(path, { order: "newest" })} aria-current={isNewest ? "page" : undefined}>
+          Newest change first
+        </a>
+      </nav>
       <Shown live={live}>
         {({ runs, next }) => (
           <>
@@ -52,7 +63,12 @@ export function Inbox(): VNode {
               keyOf={({ runId }) => runId}
               empty="Nobody is asked anything."
             />
-            <Pager path={`${base}/asks`} query={{}} cursor={cursor} next={next} />
+            <Pager
+              path={path}
+              query={isNewest ? { order: "newest" } : {}}
+              cursor={cursor}
+              next={next}
+            />
           </>
         )}
       </Shown>

@@ -31,7 +31,7 @@ export function addressOf(
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** Older and newest. */
+/** The first page and the next one. */
 export function Pager({
   path,
   query,
@@ -46,8 +46,8 @@ export function Pager({
   if (cursor === undefined && next === undefined) return null;
   return (
     <nav class="row" aria-label="Pages of the list">
-      {cursor !== undefined && <a href={addressOf(path, query)}>Newest</a>}
-      {next !== undefined && <a href={addressOf(path, { ...query, cursor: next })}>Older</a>}
+      {cursor !== undefined && <a href={addressOf(path, query)}>First page</a>}
+      {next !== undefined && <a href={addressOf(path, { ...query, cursor: next })}>Next page</a>}
     </nav>
   );
 }

@@ -173,6 +173,30 @@ describe("a person", () => {
     expect(above?.y ?? Infinity).toBeLessThan(button?.y ?? 0);
   });
 
+  test("sees in the inbox who waits longest first, and the newest first when asked for", {
+    timeout: 60_000,
+  }, async () => {
+    const { page, go } = await visit(await filledDashboard());
+    const openSince = async (): Promise<readonly number[]> => {
+      const since = page.locator("tbody tr").locator("time").nth(0);
+      await since.waitFor();
+      const rows = await page.locator("tbody tr").all();
+      return await Promise.all(
+        rows.map(async (row) =>
+          Date.parse((await row.locator("time").first().getAttribute("datetime")) ?? ""),
+        ),
+      );
+    };
+    await go("/asks");
+    const longest = await openSince();
+    expect(longest.length).toBeGreaterThan(1);
+    expect(longest).toEqual(longest.toSorted((one, other) => one - other));
+    await page.getByRole("link", { name: "Newest change first" }).click();
+    await page.waitForURL(/order=newest/);
+    const newest = longest.toReversed();
+    await expect.poll(openSince).toEqual(newest);
+  });
+
   test("sees an alarm on the overview in its colour, though it is a link", {
     timeout: 60_000,
   }, async () => {

@@ -152,6 +152,7 @@ function addRuns(program: Command, output: CommandOutput): void {
     .option("--caller <principal>", "of this caller")
     .option("--since <time>", "changed since then: ISO 8601, or a span such as 30m, 2h, 3d")
     .option("--until <time>", "changed before then")
+    .option("--longest-open", "with --status waiting: the question that is open longest first")
     .option("--limit <count>", "at most so many, 1 to 100", pageLength, 20)
     .option("--cursor <text>", "go on after the page that named it")
     .action((flags: RunsFlags & ListFlags) => run({ name: "list", flags }, flags));

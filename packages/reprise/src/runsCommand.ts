@@ -24,6 +24,8 @@ export interface ListFlags {
   /** ISO 8601, or a span back from now: `2h`, `3d`. */
   readonly since?: string;
   readonly until?: string;
+  /** Of what waits, the question that is open longest first. */
+  readonly longestOpen?: true;
   readonly limit: number;
   readonly cursor?: string;
 }
@@ -155,9 +157,10 @@ function performedOf({ runId, name }: Acting, outcome: OperatorOutcome): Perform
 }
 
 async function listed(flags: ListFlags, { history }: RunsPlace): Promise<Performed> {
-  const { status, tool, caller, since, until, limit, cursor } = flags;
+  const { status, tool, caller, since, until, longestOpen, limit, cursor } = flags;
   const page = await history.list({
     ...{ status, handler: tool, principal: caller, limit, cursor },
+    order: longestOpen === true ? "longest_open" : undefined,
     from: since === undefined ? undefined : momentOf("--since", since),
     to: until === undefined ? undefined : momentOf("--until", until),
   });

@@ -103,11 +103,13 @@ export interface Reading {
   /** The first text that does not count any more; undefined: to the end. */
   readonly below: string | undefined;
   readonly rows: number;
+  /** Whether the first in order come first; else the last do. */
+  readonly isRising: boolean;
 }
 
 /** Where a page comes from. */
 export interface PageSource {
-  /** Entries of a list, the last in order first. */
+  /** Entries of a list, in the order that `reading` wants. */
   entries(reading: Reading): Promise<readonly string[]>;
   /** Rows by run id, in the same order; undefined where there is none any more. */
   rows(runIds: readonly string[]): Promise<readonly (RunSummary | undefined)[]>;
@@ -134,24 +136,34 @@ export async function readPage(
 }
 
 function readingOf(query: HistoryQuery, now: number): Reading {
-  const { status = "all", handler, principal, from = 0, to, limit, cursor } = query;
+  const { status = "all", handler, principal, from = 0, to, limit, cursor, order } = query;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_HISTORY_PAGE)
     throw new RangeError(
       `limit must be a whole number from 1 to ${MAX_HISTORY_PAGE}, got ${limit}`,
     );
   if (cursor !== undefined && !entry.test(cursor))
     throw new RangeError("cursor must be `next` of the page before");
+  const filters = principal !== undefined && handler !== undefined;
+  if (order !== undefined) {
+    if (status !== "waiting" || query.from !== undefined || to !== undefined)
+      throw new RangeError('order is of status "waiting" alone, without from and to');
+    const isFiltered = principal !== undefined || handler !== undefined;
+    // A blank is below all that an entry may go on with.
+    const behind = cursor === undefined ? "" : `${cursor} `;
+    const rows = isFiltered ? MAX_ROWS : limit + 1;
+    return { list: OPEN_SINCE, from: behind, below: undefined, rows, isRising: true };
+  }
   const until = to === undefined ? undefined : dateOf(to);
   const below = cursor === undefined || (until !== undefined && until < cursor) ? until : cursor;
   const by =
     principal !== undefined ? { principal } : handler !== undefined ? { handler } : undefined;
-  const filters = principal !== undefined && handler !== undefined;
   return {
     list: listName(status, by),
     from: dateOf(Math.max(from, now - HISTORY_MS)),
     below,
     // One more than is shown tells whether there is a next page.
     rows: filters ? MAX_ROWS : limit + 1,
+    isRising: false,
   };
 }
 

@@ -4,7 +4,7 @@
  * Asynchronous, bounded and droppable (docs/design.md 6): the record is the truth, this is what finds it. Readers check the run.
  *
  * H1 Recording never fails or delays a run; what can't be kept is dropped and counted.
- * H2 A page costs a bounded number of store commands and rows, whatever is kept. Lists are newest first.
+ * H2 A page costs a bounded number of store commands and rows, whatever is kept. Lists are newest first unless asked for in another order.
  * H3 Nothing is kept that an author, a client or a person wrote, but names of handlers, steps and asks, and the principal.
  * H4 Everything is kept `HISTORY_MS` after its run's newest event, and at most `MAX_EVENTS_PER_RUN` events of a run (the first and
  *    the newest ones).
@@ -61,6 +61,8 @@ export interface HistoryQuery {
   /** Newest event from here (inclusive) to there (exclusive). */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  /** `longest_open`: of `status: "waiting"`, which question is open longest, without `from` and `to`. Default: the newest change first. */
+  readonly order?: "longest_open" | undefined;
   /** 1 to MAX_HISTORY_PAGE. */
   readonly limit: number;
   /** `next` of the page before. */

@@ -76,12 +76,16 @@ export class HistoryTable {
     });
   }
 
-  /** Entries of a list, the last in order first. */
-  entries({ list, from, below, rows }: Reading): readonly string[] {
+  /** Entries of a list. */
+  entries({ list, from, below, rows, isRising }: Reading): readonly string[] {
     // A reverse range begins with its start; an entry right there is what does not count any more.
     const end = below === undefined ? keys.historyListEnd(list) : keys.historyListKey(list, below);
-    const found: string[] = [];
     const start = keys.historyListKey(list, from);
+    if (isRising) {
+      const rising = this.#database.getKeys({ start, end, limit: rows });
+      return [...rising].map(keys.historyEntryOf);
+    }
+    const found: string[] = [];
     for (const key of this.#database.getKeys({ start: end, end: start, reverse: true })) {
       if (key < end) found.push(keys.historyEntryOf(key));
       if (found.length >= rows) return found;

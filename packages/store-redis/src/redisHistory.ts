@@ -221,16 +221,20 @@ export class RedisHistory implements HistoryStore {
     });
   }
 
-  async #entries({ list, from, below, rows }: Reading): Promise<readonly string[]> {
+  async #entries({ list, from, below, rows, isRising }: Reading): Promise<readonly string[]> {
     const { client, keys } = this.#parts;
     const max = below === undefined ? "+" : `(${below}`;
+    const min = from === "" ? "-" : `[${from}`;
     const parts = await Promise.all(
-      buckets.map((bucket) =>
-        client.zrevrangebylex(keys.historyList(bucket, list), max, `[${from}`, "LIMIT", 0, rows),
-      ),
+      buckets.map((bucket) => {
+        const key = keys.historyList(bucket, list);
+        return isRising
+          ? client.zrangebylex(key, min, max, "LIMIT", 0, rows)
+          : client.zrevrangebylex(key, max, min, "LIMIT", 0, rows);
+      }),
     );
-    const merged = parts.flat().sort((one, other) => (one < other ? 1 : -1));
-    return merged.slice(0, rows);
+    const rising = parts.flat().sort();
+    return (isRising ? rising : rising.reverse()).slice(0, rows);
   }
 
   async #count(list: string): Promise<number> {

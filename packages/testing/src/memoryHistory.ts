@@ -47,7 +47,11 @@ export function createMemoryHistory(now: () => number = Date.now): HistoryStore 
     return kept !== undefined && kept.summary.updatedAt >= now() - HISTORY_MS ? kept : undefined;
   };
   const rowOf = (runId: string): RunSummary | undefined => keptAt(runId)?.summary;
-  const entriesOf = ({ list, from, below }: Omit<Reading, "rows">): readonly string[] =>
+  const entriesOf = ({
+    list,
+    from,
+    below,
+  }: Omit<Reading, "rows" | "isRising">): readonly string[] =>
     [...runs.keys()]
       .flatMap((runId) => {
         const row = rowOf(runId);
@@ -79,7 +83,10 @@ export function createMemoryHistory(now: () => number = Date.now): HistoryStore 
     },
     list: (query) =>
       readPage(query, now(), {
-        entries: async (reading) => [...entriesOf(reading)].reverse().slice(0, reading.rows),
+        entries: async (reading) => {
+          const rising = entriesOf(reading);
+          return (reading.isRising ? rising : rising.toReversed()).slice(0, reading.rows);
+        },
         rows: async (runIds) => runIds.map(rowOf),
       }),
     counts: async () => {

@@ -20,7 +20,9 @@ const lists: Readonly<Record<RunStatus | "attention", true>> = {
   attention: true,
 };
 
-const filterNames = new Set(["status", "handler", "principal", "from", "to", "limit", "cursor"]);
+const filterNames = new Set([
+  ...["status", "handler", "principal", "from", "to", "limit", "cursor", "order"],
+]);
 const MOST_TEXT = 1000;
 
 /** @throws RepriseError OPS_REQUEST_INVALID */
@@ -74,6 +76,10 @@ export function filterIn(fields: Fields): HistoryQuery {
   const from = numberIn(fields, "from", 0, Number.MAX_SAFE_INTEGER);
   const to = numberIn(fields, "to", 0, Number.MAX_SAFE_INTEGER);
   if (from !== undefined && to !== undefined && from >= to) refuse("from must be before to.");
+  const order = textIn(fields, "order", 20);
+  if (order !== undefined && order !== "longest_open") refuse("order must be longest_open.");
+  if (order !== undefined && (status !== "waiting" || from !== undefined || to !== undefined))
+    refuse("order is of status waiting alone, without from and to.");
   return {
     status: status as HistoryQuery["status"],
     handler: textIn(fields, "handler"),
@@ -82,6 +88,7 @@ export function filterIn(fields: Fields): HistoryQuery {
     to,
     limit: numberIn(fields, "limit", 1, MAX_HISTORY_PAGE) ?? 50,
     cursor: textIn(fields, "cursor"),
+    order,
   };
 }
 

@@ -131,6 +131,11 @@ export const besideCases: readonly HistoryCase[] = [
         await assert.rejects(history.list({ limit }), RangeError);
       for (const cursor of ["", "x", "1-run", "999999999999999-../.."])
         await assert.rejects(history.list({ limit: 1, cursor }), RangeError);
+      for (const filter of [{}, { status: "completed" }, { status: "waiting", from: 1 }] as const)
+        await assert.rejects(
+          history.list({ ...filter, order: "longest_open", limit: 1 }),
+          RangeError,
+        );
       const many = Array.from({ length: 1_001 }, (_, index) =>
         event(harness, `run${index}`, started),
       );

@@ -56,6 +56,7 @@ export function costlyQueries(now: number): Readonly<Record<string, HistoryQuery
   return {
     all: { limit },
     waiting: { limit, status: "waiting" },
+    "waiting, the oldest question first": { limit, status: "waiting", order: "longest_open" },
     completed: { limit, status: "completed" },
     attention: { limit, status: "attention" },
     "of a handler": { limit, handler },

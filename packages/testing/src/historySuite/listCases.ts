@@ -141,6 +141,38 @@ export const listCases: readonly HistoryCase[] = [
     },
   },
   {
+    title:
+      "open questions come in the order in which they were asked, the oldest first, page by page",
+    run: async (harness) => {
+      const history = await harness.open();
+      const ids = Array.from({ length: 13 }, (_, index) => `run${index}`);
+      for (const runId of ids) {
+        // Some are asked in the same millisecond.
+        if (Number(runId.slice(3)) % 3 !== 0) await harness.advance(1);
+        const name = runId === "run1" || runId === "run10" ? "rare" : "usual";
+        await history.record(waits(harness, runId, { handler: { kind: "tool", name } }));
+      }
+      await harness.advance(1);
+      // The newest change, and no younger question.
+      await history.record([event(harness, "run2", { type: "replayed", status: "waiting" })]);
+      await history.record([...ends(harness, "run4"), ...ends(harness, "other")]);
+      const query = { status: "waiting", order: "longest_open" } as const;
+      for (const limit of [1, 2, 5, 100]) {
+        const found = (await pagesOf(history, { ...query, limit })).flat();
+        assert.equal(new Set(found).size, found.length);
+        assert.deepEqual([...found].sort(), ids.filter((runId) => runId !== "run4").sort());
+        const { runs } = await history.list({ ...query, limit: 100 });
+        const since = runs.map(({ waiting }) => waiting?.since ?? 0);
+        assert.deepEqual(
+          since,
+          [...since].sort((one, other) => one - other),
+        );
+      }
+      const rare = await pagesOf(history, { ...query, handler: "rare", limit: 1 });
+      assert.deepEqual(rare.flat(), ["run1", "run10"]);
+    },
+  },
+  {
     title: "two filters at once find all that fits, on pages that may be shorter",
     run: async (harness) => {
       const history = await harness.open();
