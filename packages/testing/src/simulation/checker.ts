@@ -9,7 +9,8 @@
  * 4. A step of policy "fail" happens at most once, whatever a deploy calls it, one that looks its key up at most once more for
  *    each pause.
  * 5. Every attempt of a round begins with the same state.
- * 6. A key is free only when every step that was entered said that nothing happened, or the remote said so when it was looked up.
+ * 6. A key is free only when every step that was entered said that nothing happened, or the remote said so when it was looked up. What a
+ *    paused process had called before others got the run may come about all the same.
  * 7. Nothing is recorded by an attempt once a later one of its run was given out. (Only where things are noted in the order in
  *    which the store does them.)
  * 8. But for what a paused process had called before it was paused: to a remote that knows keys, a step of one idempotency key happens once, over all runs of that key.
@@ -160,10 +161,25 @@ export function judgeRecord(
   const refused = count((one) => one.is === "threw" && one.how === "refused" && !asks(one));
   const entered = count((one) => one.is === "entered" && !asks(one));
   // Of a step that looks its key up, the remote can say that nothing came of what was entered.
-  const done = count((one) => one.is === "done" && asks(one));
+  const late = callsAfterTakeover(world, run);
+  const done = count((one) => one.is === "done" && asks(one) && !late.has(one));
   if (entered > refused || done > 0) {
     throw new Violation("the key is free although a step may have happened");
   }
+}
+
+/** Effects of processes that stood still in the middle of a call, until others had the run: nobody can prevent those. */
+function callsAfterTakeover(world: World, run: string): ReadonlySet<Happening> {
+  const paused = new Set<string>();
+  const late = new Set<Happening>();
+  let owner: string | undefined;
+  for (const one of world.log) {
+    if (one.is === "paused") paused.add(one.instance);
+    else if (one.is === "claimed" && one.run === run) owner = one.instance;
+    else if (one.is === "done" && one.run === run && one.instance !== owner)
+      if (paused.has(one.instance)) late.add(one);
+  }
+  return late;
 }
 
 /** @throws Violation for rule 13 */

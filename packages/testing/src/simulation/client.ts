@@ -77,9 +77,10 @@ export class Client {
     for (let move = 0; move < MAX_MOVES; move += 1) {
       const mayLeave = this.#answerWithinMs !== undefined && this.#question !== undefined;
       if (mayLeave && this.#draw.chance(12)) return { kind: "left" };
+      const isFirst = this.#question === undefined;
       const replies = await this.#move();
       for (const reply of replies) this.#judge(reply);
-      const differ = twoResults(replies);
+      const differ = twoResults(replies, isFirst);
       if (differ !== undefined) throw new Violation(differ);
       const codes = replies.flatMap((reply) => (reply.kind === "error" ? [reply.code] : []));
       if (codes.includes("RUN_PARKED")) return { kind: "parked" };

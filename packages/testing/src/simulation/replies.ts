@@ -28,12 +28,15 @@ export function opposite(ask: AskNode): JsonValue {
   return { action: "decline" };
 }
 
-/** Two results of one round that differ, in words; undefined when there are none. */
-export function twoResults(replies: readonly Reply[]): string | undefined {
+/**
+ * Two results of one round that differ, in words; undefined when there are none.
+ * @param isFirst whether they are of a first call: one that was held up until the run had failed goes on from its failed step
+ */
+export function twoResults(replies: readonly Reply[], isFirst: boolean): string | undefined {
   // A first call that was held up until the run had ended without doing anything begins another, and its key was free.
   const results = new Map<string, string>();
   for (const reply of replies) {
-    if (reply.kind !== "complete") continue;
+    if (reply.kind !== "complete" || (isFirst && reply.result["isError"] === true)) continue;
     const result = JSON.stringify(reply.result);
     const run = /\\"run\\":\\"([^"\\]+)/.exec(result)?.[1] ?? "";
     const other = results.get(run) ?? result;
