@@ -69,7 +69,8 @@ const sealer = createStateSealer({
   keys: keysFromSecrets("one secret for all instances of a case"),
 });
 const capabilities = { elicitation: { form: {} }, sampling: {} };
-const never = new Promise<never>(() => undefined);
+/** One for each that waits: a shared one would keep what waits for it, and so every case. */
+const never = (): Promise<never> => new Promise(() => undefined);
 const toolName = "program";
 
 /** One instance. */
@@ -258,7 +259,7 @@ export class Instance implements Outside {
     } catch (error) {
       reached = { error };
     }
-    if (this.#dead) return never;
+    if (this.#dead) return never();
     const after = this.#takeFault("after", isStore);
     if (after !== undefined) await this.#strike(after, `after ${what}`);
     await this.#awake();
@@ -354,7 +355,7 @@ export class Instance implements Outside {
     switch (fault.does) {
       case "crash":
         this.crash(at);
-        return never;
+        return never();
       case "pause":
         this.pause(at);
         return this.#awake();
@@ -378,7 +379,7 @@ export class Instance implements Outside {
 
   async #awake(): Promise<void> {
     while (this.#resumed !== undefined) await this.#resumed;
-    if (this.#dead) return never;
+    if (this.#dead) return never();
     return undefined;
   }
 
