@@ -12,8 +12,14 @@ import { type Ended, type Ending, LoadRecord } from "./load/record.ts";
 
 const done = "Refunded EUR 49.90.";
 const result: Ending = { kind: "result", text: done, isError: false };
-const expected = new Map<ErrandName, string>([["refund", done]]);
-const once: Effects = { refunds: 1, bookings: 0, mails: 1 };
+const paidText = "Paid €4.90 for order 1001-TAG (payment-ID, card ending in 4242).";
+const notYetText = "The payment for order 1001-TAG is not there yet.";
+const expected = new Map<ErrandName, string>([
+  ["refund", done],
+  ["pay", paidText],
+  ["payNever", notYetText],
+]);
+const once: Effects = { refunds: 1, bookings: 0, mails: 1, payments: 0 };
 
 const tag = "ax1x";
 const nothingHappened: Evidence = {
@@ -26,12 +32,13 @@ function verdictOn(
   more: Partial<Ended> = {},
   evidence: Partial<Evidence> = {},
   limits: Limits = {},
+  name: ErrandName = "refund",
 ) {
   const record = new LoadRecord();
-  const errand = errandOf("refund", tag);
+  const errand = errandOf(name, tag);
   const times = { lastedMs: 1, endedAtMs: 9_000 };
   record.ended.push({ errand, ending, era: "modern", startedAnew: 0, ...times, ...more });
-  const farEnd: FarEnd = { of: () => effects, refunds: 0, bookings: 0, mails: 0 };
+  const farEnd: FarEnd = { of: () => effects };
   return judge(record, farEnd, expected, { ...nothingHappened, ...evidence }, limits);
 }
 
@@ -135,10 +142,68 @@ describe("the judge", () => {
     expect(verdictOn(result, charged, {}, {}, ignoring).violations).toHaveLength(1);
   });
 
+  describe("of a payment on a page", () => {
+    const paid: Effects = { refunds: 0, bookings: 0, mails: 1, payments: 1 };
+    const says = (text: string): Ending => ({
+      ...{ kind: "result", isError: false },
+      text: text.replace("TAG", tag).replace("ID", "7"),
+    });
+    const on = (
+      text: string,
+      effects: Effects,
+      more: Partial<Ended> = {},
+      evidence: Partial<Evidence> = {},
+      name: ErrandName = "pay",
+    ) => verdictOn(says(text), effects, more, evidence, {}, name);
+    const paidBefore = "Nothing is open for order 1001-TAG: its invoice is paid.";
+    const noMail = { ...paid, mails: 0 };
+    const thanked = { page: { thankedAtMs: 5_000, doneAtMs: 6_000 } };
+    const forgot = { forgotten: [{ fromMs: 8_000, untilMs: 9_100 }] };
+
+    test("passes one charge and one receipt, and none of either for who never paid", () => {
+      expect(on(paidText, paid, thanked)).toMatchObject({ undisturbed: 1, violations: [] });
+      const nothing = { ...paid, mails: 0, payments: 0 };
+      const never = on(notYetText, nothing, {}, {}, "payNever");
+      expect(never).toMatchObject({ undisturbed: 1, violations: [] });
+    });
+
+    test.each([
+      ["charged twice", on(paidText, { ...paid, payments: 2 }, thanked)],
+      ["charged twice", on(notYetText, noMail, {}, {}, "payNever")],
+      ["mailed twice", on(paidText, { ...paid, mails: 2 }, thanked)],
+      ["said to be done, and is not", on(paidText, { ...paid, payments: 0 }, thanked)],
+      // The page had thanked before the person said "done".
+      ["lost", on(notYetText, noMail, thanked)],
+      // A receipt that the caller was not told of.
+      ["lost", on(notYetText, paid)],
+      ["lost", on(paidBefore, noMail, thanked)],
+    ])("finds one that is %s", (word, { violations }) => {
+      expect(violations).toHaveLength(1);
+      expect(violations[0]).toMatch(new RegExp(`^${word}: `));
+    });
+
+    test.each([
+      [
+        "done was said before the page thanked",
+        notYetText,
+        { thankedAtMs: 7_000, doneAtMs: 6_000 },
+      ],
+      ["the page never thanked", notYetText, { doneAtMs: 6_000 }],
+    ])("passes that it is not there yet when %s", (_, text, page) => {
+      const verdict = on(text, noMail, { page });
+      expect(verdict).toMatchObject({ otherwise: { "not there yet": 1 }, violations: [] });
+    });
+
+    test("passes an invoice that is paid before, when the store forgot the run that it was paid for", () => {
+      const verdict = on(paidBefore, noMail, thanked, forgot);
+      expect(verdict).toMatchObject({ otherwise: { "paid before": 1 }, violations: [] });
+    });
+  });
+
   test("finds two results of one request that differ", () => {
     const record = new LoadRecord();
     record.contradictions.push("one request, two results");
-    const farEnd: FarEnd = { of: () => once, refunds: 0, bookings: 0, mails: 0 };
+    const farEnd: FarEnd = { of: () => once };
     expect(judge(record, farEnd, expected, nothingHappened).violations).toHaveLength(1);
   });
 

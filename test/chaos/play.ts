@@ -11,6 +11,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { Draw } from "./draw.ts";
 import type { Fault, Scene, Stage } from "./fault.ts";
 import { type Availability, availabilityOf, type Strike } from "./judge/availability.ts";
@@ -22,6 +23,7 @@ import { judge, type Verdict } from "./judge/verdict.ts";
 import { visit } from "./load/carefulClient.ts";
 import { crowd } from "./load/crowd.ts";
 import { comparable, type ErrandName, errandOf, usualErrands } from "./load/errands.ts";
+import { bill } from "./load/payer.ts";
 import { LoadRecord } from "./load/record.ts";
 
 /** How long and how hard. */
@@ -74,9 +76,9 @@ async function playOn(scene: Scene, fault: Fault, options: PlayOptions): Promise
   const record = new LoadRecord();
   const { people, errands } = options;
   const { manners = {}, names } = fault;
-  const { url } = scene;
+  const { url, outside } = scene;
   const load = crowd({
-    ...{ url, people, record, patienceMs, manners, draw: draw.of("crowd") },
+    ...{ url, outside, people, record, patienceMs, manners, draw: draw.of("crowd") },
     ...(errands === undefined ? {} : { errands }),
     ...(names === undefined ? {} : { names }),
   });
@@ -144,22 +146,34 @@ async function strikeAgain(
   return strikes;
 }
 
-/** What every errand comes to when nothing happens. */
-async function undisturbed({ url }: Scene): Promise<ReadonlyMap<ErrandName, string>> {
+/** What every errand comes to when nothing happens. @throws Error where that is not what the errand is for */
+async function undisturbed({ url, outside }: Scene): Promise<ReadonlyMap<ErrandName, string>> {
   const expected = new Map<ErrandName, string>();
   const names = [...new Set(usualErrands)];
   const common = { url, caller: "pilot", manners: {}, thinkMs: [0, 0] as const, patienceMs };
-  await Promise.all(
+  const errands = await Promise.all(
     names.map(async (name, place) => {
       const errand = errandOf(name, `pilotx${place}x`);
       const record = new LoadRecord();
-      const { ending } = await visit({ ...common, errand, record, draw: new Draw(0, name) }, []);
+      await bill(outside, errand);
+      const draw = new Draw(0, name);
+      const late: Promise<unknown>[] = [];
+      const { ending } = await visit({ ...common, errand, record, draw }, late);
+      await Promise.all(late);
       if (ending.kind !== "result" || ending.isError) {
         throw new Error(`${name} undisturbed ended with ${JSON.stringify(ending)}`);
       }
       expected.set(name, comparable(ending.text, errand.tag));
+      return errand;
     }),
   );
+  const farEnd = await readFarEnd(outside);
+  for (const { name, tag, effects } of errands) {
+    // A text that everybody gets proves nothing when it is the wrong one.
+    if (!isDeepStrictEqual(farEnd.of(tag), effects)) {
+      throw new Error(`${name} undisturbed left ${JSON.stringify(farEnd.of(tag))}`);
+    }
+  }
   return expected;
 }
 

@@ -35,7 +35,11 @@ export function details({ fault, verdict, replies, statuses }: Played): string {
     Object.keys(verdict.again).length === 0
       ? ""
       : `; steps entered again: ${listed(verdict.again)}`;
-  const told = `replies ${listed(replies)}; store ${listed(statuses)}${refused}${again}`;
+  const otherwise =
+    Object.keys(verdict.otherwise).length === 0
+      ? ""
+      : `; who paid was told otherwise: ${listed(verdict.otherwise)}`;
+  const told = `replies ${listed(replies)}; store ${listed(statuses)}${refused}${otherwise}${again}`;
   const lines = [`${fault.name}: ${told}`];
   return [...lines, ...verdict.violations.map((each) => `  VIOLATION ${each}`)].join("\n");
 }

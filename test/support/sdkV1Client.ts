@@ -21,11 +21,12 @@ export interface SdkV1Client {
   close(): Promise<void>;
 }
 
-/** Connects to `url`. Declares forms, unless `elicitation` says otherwise. */
+/** Connects to `url`. Declares forms, unless `elicitation` says otherwise. `headers` go along with each request. */
 export async function connectSdkV1(
   url: string,
   answer: (ask: Asked) => Answer | Promise<Answer>,
   elicitation: ElicitationModes = { form: {} },
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<SdkV1Client> {
   const asked: Asked[] = [];
   const completed: string[] = [];
@@ -56,7 +57,9 @@ export async function connectSdkV1(
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
     completed.push(params.elicitationId);
   });
-  const transport = new StreamableHTTPClientTransport(new URL(url));
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+  });
   // Its types say that `sessionId` may be undefined, those of Transport that it may be left out.
   await client.connect(transport as Transport);
   return {

@@ -25,6 +25,7 @@ export type {
   Cancellation,
   Charge,
   Invoice,
+  InvoiceRequest,
   Order,
   OrderItem,
   Payment,
@@ -38,5 +39,6 @@ export { type FoundFolder, Scratch, seedScratch } from "./scratch.ts";
 export { openServedShop } from "./servedShop.ts";
 export { createShop, type ShopServices } from "./server.ts";
 export { bookTrip } from "./tools/bookTrip.ts";
+export { type PayInvoiceOptions, payInvoice } from "./tools/payInvoice.ts";
 export { refundOrder } from "./tools/refundOrder.ts";
 export { sendInvoice } from "./tools/sendInvoice.ts";

@@ -1,5 +1,6 @@
-import type { Booking, Charge, Order, Refund } from "@reprise/shop";
+import type { Booking, Charge, Invoice, Order, Payment, Refund } from "@reprise/shop";
 import { expect, test } from "vitest";
+import { payByCard } from "../../../test/support/cardPage.ts";
 import { json, list, outsideWorld, post, refundOf1001, temporaryDirectory } from "./world.ts";
 
 test("every order has an id, an example address and a charge of its total", async () => {
@@ -74,6 +75,35 @@ test("a refund can be looked up by its order and by its key", async () => {
   const byKey = await list<Refund>(url, "/refunds?idempotencyKey=one");
   expect(byOrder.map(({ idempotencyKey }) => idempotencyKey)).toEqual(["two"]);
   expect(byKey.map(({ orderId }) => orderId)).toEqual(["1001"]);
+});
+
+test("an order is billed once: the same key gives the same invoice, another request for it is a 409", async () => {
+  const { url } = await outsideWorld();
+  const bill = { orderId: "4711", amount: 350, currency: "EUR" };
+  const first = await json(await post(url, "/invoices", bill, "key"));
+  expect(first).toEqual({ id: "invoice-4711", ...bill, status: "open", paymentId: null });
+  expect(await json(await post(url, "/invoices", bill, "key"))).toEqual(first);
+  const others = [
+    post(url, "/invoices", bill, "other"),
+    post(url, "/invoices", { ...bill, amount: 1 }),
+    post(url, "/invoices", { ...bill, orderId: "1001" }),
+  ];
+  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([409, 409, 409]);
+  const open = await list<Invoice>(url, "/invoices");
+  expect(open.filter(({ orderId }) => orderId === "4711")).toEqual([first]);
+});
+
+test("an invoice that was made is paid on its card page, and both are there after a restart", async () => {
+  const dataDir = await temporaryDirectory();
+  const world = await outsideWorld(dataDir);
+  await post(world.url, "/invoices", { orderId: "4711", amount: 350, currency: "EUR" });
+  await payByCard(`${world.url}/pay/4711?reference=r1`);
+  await world.close();
+  const again = await outsideWorld(dataDir);
+  const paid = await json<Invoice>(await fetch(`${again.url}/invoices/4711`));
+  expect(paid).toMatchObject({ amount: 350, status: "paid" });
+  const [payment] = await list<Payment>(again.url, "/payments?reference=r1");
+  expect(payment).toMatchObject({ id: paid.paymentId, orderId: "4711", amount: 350 });
 });
 
 test("a booking is charged", async () => {

@@ -16,8 +16,8 @@ function onEmbedded({
   return {
     ...fault,
     async open(stage) {
-      const [port = 0] = await unusedPorts(1);
-      const server = await openEmbedded(stage, port);
+      const [port = 0, pagePort = 0] = await unusedPorts(2);
+      const server = await openEmbedded(stage, [port, pagePort]);
       const { url, outside, leaseMs, deaths, ends, trailFolder } = server;
       return {
         ...{ url, outside, leaseMs, deaths, ends, trailFolder },

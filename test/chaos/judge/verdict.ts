@@ -7,11 +7,13 @@
  * 4. What came twice, and a client that was told RUN_LOST, is a violation unless what happened to the run itself explains it
  *    (excuse.ts): its process died, stood still or lost the store between the effect and its record, or the store forgot that.
  *    A kind of fault alone explains nothing. The same holds for a step that was entered twice, also where a remote's keys hid it.
+ * 5. Who pays on a page may be told too early that the payment is not there, and no more (paidOtherwise.ts).
  */
-import { comparable, type ErrandName } from "../load/errands.ts";
+import { comparable, type Effects, type ErrandName } from "../load/errands.ts";
 import type { Ended, LoadRecord } from "../load/record.ts";
 import { type Evidence, excusesOf } from "./excuse.ts";
 import type { FarEnd } from "./farEnd.ts";
+import { paidOtherwise } from "./paidOtherwise.ts";
 
 /** What remotes do in a kind of fault, with what that means in docs/reliability.md. */
 export interface Limits {
@@ -31,6 +33,8 @@ export interface Verdict {
   /** Clients that were told RUN_LOST and started anew under their key. */
   readonly toldLost: number;
   readonly lostRuns: number;
+  /** Paid, and told something else that is true, by what. */
+  readonly otherwise: Readonly<Record<string, number>>;
   /** Steps that were entered again, by reason. */
   readonly again: Readonly<Record<string, number>>;
   /** In words; none is a pass. */
@@ -51,12 +55,12 @@ export function judge(
   const violations = [...record.contradictions];
   const refused: Record<string, number> = {};
   const again: Record<string, number> = {};
+  const otherwise: Record<string, number> = {};
   let [undisturbed, doubledCharges, doubledMails, toldLost, lostRuns] = [0, 0, 0, 0, 0];
   for (const each of record.ended) {
     const { errand, ending, startedAnew } = each;
     const effects = farEnd.of(errand.tag);
-    const charges =
-      effects.refunds + effects.bookings - errand.effects.refunds - errand.effects.bookings;
+    const charges = movedIn(effects) - movedIn(errand.effects);
     const mails = effects.mails - errand.effects.mails;
     const complain = (what: string): void =>
       void violations.push(`${what}: ${describe(each, effects)}`);
@@ -90,7 +94,13 @@ export function judge(
       ending.kind === "result" &&
       !ending.isError &&
       comparable(ending.text, errand.tag) === expected.get(errand.name);
-    if (!isAsExpected) {
+    const honest = isAsExpected
+      ? undefined
+      : paidOtherwise(each, effects.mails, expected, isForgotten(each, evidence));
+    if (honest !== undefined) {
+      otherwise[honest] = (otherwise[honest] ?? 0) + 1;
+      if (charges < 0) complain("said to be done, and is not");
+    } else if (!isAsExpected) {
       lostRuns += 1;
       complain("lost");
     } else if (charges < 0 || mails < 0) complain("said to be done, and is not");
@@ -105,9 +115,15 @@ export function judge(
     doubledMails,
     toldLost,
     lostRuns,
+    otherwise,
     again,
     violations,
   };
+}
+
+/** How often money moved. */
+function movedIn({ refunds, bookings, payments }: Effects): number {
+  return refunds + bookings + payments;
 }
 
 /** Steps that send mail: SMTP knows no keys. */

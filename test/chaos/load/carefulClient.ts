@@ -12,6 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Draw } from "../draw.ts";
 import type { Errand } from "./errands.ts";
 import { type CallParams, type CallResult, type Reply, type Sender, send } from "./exchange.ts";
+import { Payer } from "./payer.ts";
 import type { Ended, Ending, LoadRecord } from "./record.ts";
 
 /** What a client does besides. Shares are of requests. */
@@ -58,10 +59,17 @@ export async function visit(visit: Visit, stragglers: Promise<unknown>[]): Promi
     timeoutMs: visit.manners.timeoutMs ?? usualTimeoutMs,
   };
   let startedAnew = 0;
-  const ended = (ending: Ending): Ended => ({
-    ...{ errand, ending, startedAnew, era: "modern" as const },
-    ...{ lastedMs: performance.now() - sinceMs, endedAtMs: performance.now() },
-  });
+  let doneAtMs: number | undefined;
+  const payer = new Payer({ ...visit, until, draw: visit.draw.of(errand.tag) });
+  const ended = (ending: Ending): Ended => {
+    stragglers.push(payer.gone());
+    const page = { thankedAtMs: payer.thankedAtMs, doneAtMs };
+    return {
+      ...{ errand, ending, startedAnew, era: "modern" as const },
+      ...{ lastedMs: performance.now() - sinceMs, endedAtMs: performance.now() },
+      ...(errand.page === undefined ? {} : { page }),
+    };
+  };
   const first: CallParams = { name: errand.tool, arguments: errand.args };
   let params = first;
   for (let round = 0; round < mostRounds; ) {
@@ -79,7 +87,8 @@ export async function visit(visit: Visit, stragglers: Promise<unknown>[]): Promi
     if (result.resultType !== "input_required") return ended(endOf(result));
     round += 1;
     await pause(visit.draw.between(...visit.thinkMs));
-    params = { ...first, ...answersTo(result, errand) };
+    params = { ...first, ...(await answersTo(result, errand, payer)) };
+    doneAtMs = performance.now();
   }
   return ended({ kind: "unknown", why: `still asked after ${mostRounds} rounds` });
 }
@@ -143,13 +152,17 @@ function compare(one: Reply, other: Reply, record: LoadRecord): void {
   record.contradictions.push(`one request, two results: ${textIn(first)} / ${textIn(second)}`);
 }
 
-function answersTo(
+async function answersTo(
   { inputRequests = {}, requestState }: CallResult,
   { answers }: Errand,
-): Pick<CallParams, "requestState" | "inputResponses"> {
+  payer: Payer,
+): Promise<Pick<CallParams, "requestState" | "inputResponses">> {
   if (requestState === undefined) throw new Error("a question came without a state");
-  const asked = Object.keys(inputRequests).map((key) => [key, answers[key]] as const);
-  return { requestState, inputResponses: Object.fromEntries(asked) };
+  const asked = Object.entries(inputRequests).map(async ([key, { params = {} }]) => {
+    const { url } = params;
+    return [key, url === undefined ? answers[key] : { action: await payer.answer(url) }] as const;
+  });
+  return { requestState, inputResponses: Object.fromEntries(await Promise.all(asked)) };
 }
 
 function endOf(result: CallResult): Ending {

@@ -6,11 +6,14 @@ import type { Draw } from "../draw.ts";
 import { type Manners, visit } from "./carefulClient.ts";
 import { type Errand, type ErrandName, errandOf, errandsFrom } from "./errands.ts";
 import { legacyVisit } from "./legacyClient.ts";
+import { bill } from "./payer.ts";
 import type { LoadRecord } from "./record.ts";
 
 /** Who comes. */
 export interface CrowdPlan {
   readonly url: string;
+  /** Origin of the payment service. */
+  readonly outside: string;
   readonly draw: Draw;
   /** At a time. */
   readonly people: number;
@@ -36,6 +39,11 @@ export interface Crowd {
 
 /** Callers with accounts; more people than these share one. */
 const callers = ["ada", "ben", "chika", "dana", "eli", "fay", "gus", "hal"];
+/** Of tools with a key of their own, and one question. */
+const legacyErrands: readonly ErrandName[] = [
+  ...["refund", "refund", "refundDeclined"],
+  ...["pay", "payLate", "payNever", "payDeclined"],
+] as const;
 const usualThinkMs = [100, 3_000] as const;
 
 /** They come. */
@@ -58,12 +66,11 @@ export function crowd(plan: CrowdPlan): Crowd {
       left -= 1;
       const { value } = errands.next() as IteratorYieldResult<Errand>;
       // Their tool's own key is what lets them call again.
-      const errand = isLegacy
-        ? errandOf(own.chance(0.7) ? "refund" : "refundDeclined", value.tag)
-        : value;
+      const errand = isLegacy ? errandOf(own.oneOf(legacyErrands), value.tag) : value;
+      await bill(plan.outside, errand);
       const caller = callers[place % callers.length] ?? "ada";
       const each = { url, caller, errand, manners, draw: own, record, thinkMs, patienceMs };
-      record.ended.push(await (isLegacy ? legacyVisit(each) : visit(each, stragglers)));
+      record.ended.push(await (isLegacy ? legacyVisit : visit)(each, stragglers));
     }
   };
   const all = Promise.all(Array.from({ length: people }, (_, place) => person(place)));

@@ -11,10 +11,24 @@ export interface Effects {
   readonly refunds: number;
   readonly bookings: number;
   readonly mails: number;
+  /** Charges of a card. */
+  readonly payments: number;
 }
 
 /** Names of the errands' shapes. */
-export type ErrandName = "refund" | "refundDeclined" | "trip" | "invoice" | "payOut";
+export type ErrandName =
+  | "refund"
+  | "refundDeclined"
+  | "trip"
+  | "invoice"
+  | "payOut"
+  | "pay"
+  | "payLate"
+  | "payNever"
+  | "payDeclined";
+
+/** What a person does on the payment service's card page, before saying "done" or later. */
+type OnPage = "pays" | "paysLate" | "neverPays" | "isDeclined";
 
 /** One call. */
 export interface Errand {
@@ -24,11 +38,13 @@ export interface Errand {
   readonly args: Readonly<Record<string, unknown>>;
   /** Answers by ask key. */
   readonly answers: Readonly<Record<string, unknown>>;
+  /** Of the one that is asked by URL. */
+  readonly page?: OnPage;
   readonly effects: Effects;
 }
 
 const yes = { action: "accept", content: { confirm: true } };
-const nothing: Effects = { refunds: 0, bookings: 0, mails: 0 };
+const nothing: Effects = { refunds: 0, bookings: 0, mails: 0, payments: 0 };
 
 /** All shapes, the usual ones more than once: a draw takes them by weight. */
 export const usualErrands: readonly ErrandName[] = [
@@ -41,6 +57,11 @@ export const usualErrands: readonly ErrandName[] = [
   "invoice",
   "payOut",
   "payOut",
+  "pay",
+  "pay",
+  "payLate",
+  "payNever",
+  "payDeclined",
 ];
 
 /** The errand of that shape under a tag of letters and digits. */
@@ -101,7 +122,26 @@ export function errandOf(name: ErrandName, tag: string): Errand {
         answers: { confirm: yes, close: yes },
         effects: { ...nothing, refunds: 1 },
       };
+    case "pay":
+      return paying(name, tag, "pays");
+    case "payLate":
+      return paying(name, tag, "paysLate");
+    case "payNever":
+      return paying(name, tag, "neverPays");
+    case "payDeclined":
+      return paying(name, tag, "isDeclined");
   }
+}
+
+function paying(name: ErrandName, tag: string, page: OnPage): Errand {
+  const isPaid = page === "pays" || page === "paysLate";
+  return {
+    ...{ name, tag, page },
+    tool: "pay_invoice",
+    args: { orderId: `1001-${tag}` },
+    answers: {},
+    effects: isPaid ? { ...nothing, payments: 1, mails: 1 } : nothing,
+  };
 }
 
 /** Draws errands under tags that begin with `prefix`. */
@@ -115,5 +155,5 @@ export function* errandsFrom(
 
 /** A result's text without what differs between two runs of one shape: the tag, and ids of the ledger. */
 export function comparable(text: string, tag: string): string {
-  return text.replaceAll(tag, "TAG").replace(/(refund|booking)-\d+/g, "$1-ID");
+  return text.replaceAll(tag, "TAG").replace(/(refund|booking|payment)-\d+/g, "$1-ID");
 }

@@ -29,7 +29,9 @@ export interface CallResult {
   readonly resultType?: string;
   readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;
-  readonly inputRequests?: Readonly<Record<string, unknown>>;
+  readonly inputRequests?: Readonly<
+    Record<string, { readonly params?: { readonly url?: string } }>
+  >;
   readonly requestState?: string;
 }
 
@@ -68,7 +70,7 @@ export function send(url: string, params: CallParams, sender: Sender): Sent {
       _meta: {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { name: "chaos", version: "1.0.0" },
-        "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+        "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {}, url: {} } },
         "reprise/idempotencyKey": sender.idempotencyKey,
       },
     },

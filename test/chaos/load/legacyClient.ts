@@ -6,36 +6,47 @@
  * The SDK cancels a call that takes longer than its time limit; that the run is then RUN_CANCELLED is its own doing.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import type { Answer, Asked } from "../../support/officialClient.ts";
 import { connectSdkV1, type SdkV1Client } from "../../support/sdkV1Client.ts";
 import type { Visit } from "./carefulClient.ts";
+import { Payer } from "./payer.ts";
 import type { Ended, Ending } from "./record.ts";
 
+const modes = { form: {}, url: {} };
 const callTimeoutMs = 60_000;
 const retryPauseMs = 300;
 
-/** Does an errand whose only question is a confirm, and whose tool has a key of its own. */
-export async function legacyVisit({
-  url,
-  errand,
-  draw,
-  record,
-  thinkMs,
-  patienceMs,
-}: Visit): Promise<Ended> {
+/** Does an errand whose only question is a confirm or a page, and whose tool has a key of its own. */
+export async function legacyVisit(visit: Visit, stragglers: Promise<unknown>[]): Promise<Ended> {
+  const { url, caller, errand, draw, record, thinkMs, patienceMs } = visit;
   const startMs = performance.now();
   const until = startMs + patienceMs;
-  const ended = (ending: Ending): Ended => ({
-    ...{ errand, ending, startedAnew: 0, era: "legacy" as const },
-    ...{ lastedMs: performance.now() - startMs, endedAtMs: performance.now() },
-  });
+  let doneAtMs: number | undefined;
+  const payer = new Payer({ ...visit, until, draw: draw.of(errand.tag) });
+  const ended = (ending: Ending): Ended => {
+    stragglers.push(payer.gone());
+    const page = { thankedAtMs: payer.thankedAtMs, doneAtMs };
+    return {
+      ...{ errand, ending, startedAnew: 0, era: "legacy" as const },
+      ...{ lastedMs: performance.now() - startMs, endedAtMs: performance.now() },
+      ...(errand.page === undefined ? {} : { page }),
+    };
+  };
+  const answer = async ({ params }: Asked): Promise<Answer> => {
+    await pause(draw.between(...thinkMs));
+    const { url: page } = params;
+    if (typeof page !== "string") {
+      return errand.name === "refundDeclined" ? "decline" : { accept: { confirm: true } };
+    }
+    const said = await payer.answer(page);
+    doneAtMs = performance.now();
+    return said;
+  };
   for (;;) {
     const sinceMs = performance.now();
     const opened: SdkV1Client[] = [];
     try {
-      const connected = await connectSdkV1(url, async () => {
-        await pause(draw.between(...thinkMs));
-        return errand.name === "refundDeclined" ? "decline" : { accept: { confirm: true } };
-      });
+      const connected = await connectSdkV1(url, answer, modes, { "x-caller": caller });
       opened.push(connected);
       const result = await connected.client.callTool(
         { name: errand.tool, arguments: { ...errand.args } },

@@ -21,6 +21,13 @@ export interface Ended {
   readonly lastedMs: number;
   /** By `performance.now()`. */
   readonly endedAtMs: number;
+  /** Of an errand with a page, by `performance.now()`; absent for what never came. */
+  readonly page?: {
+    /** The shop's page first said that the payment is received. */
+    readonly thankedAtMs?: number | undefined;
+    /** The person last said "done". */
+    readonly doneAtMs?: number | undefined;
+  };
 }
 
 /** A reply, or the lack of one. Times by `performance.now()`. */

@@ -5,13 +5,23 @@
  * ledger and the mail log tell every run's effects apart.
  */
 import process from "node:process";
-import { bookTrip, type Mail, type Payments, refundOrder, sendInvoice } from "@reprise/shop";
+import {
+  bookTrip,
+  type Mail,
+  type Payments,
+  payInvoice,
+  refundOrder,
+  sendInvoice,
+} from "@reprise/shop";
 import { CallerError, defineServer, type Server, type ToolDefinition, tool } from "reprise";
 import * as z from "zod";
 import type { Trail } from "./trail.ts";
 
 /** Which handlers are served: `changed` has a step under another name. */
 export type Revision = "main" | "changed";
+
+/** Short, so that who is late is asked again, and who never pays has an end within seconds. */
+const pageWaitMs = 1_000;
 
 /** The definition to serve. */
 export function loadShop(
@@ -25,6 +35,7 @@ export function loadShop(
     refundOrder(payments, mail),
     sendInvoice(payments, mail),
     bookTrip(payments),
+    payInvoice(payments, mail, { waitMs: pageWaitMs }),
     payOut(payments, revision),
     killWorker(),
   ];

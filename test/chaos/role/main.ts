@@ -5,7 +5,14 @@
 import "./clockShift.ts";
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
-import { createMail, createPayments, readServedConfig } from "@reprise/shop";
+import {
+  createMail,
+  createPayments,
+  openShopPage,
+  type PageOptions,
+  readServedConfig,
+  type ShopPage,
+} from "@reprise/shop";
 import { type Authenticate, serve } from "reprise";
 import { readSettings, serveFront, serveWorker } from "reprise/roles";
 import {
@@ -35,7 +42,17 @@ function nextSigterm(): Promise<void> {
   return new Promise((resolve) => process.once("SIGTERM", () => resolve()));
 }
 
-const { shopUrl, smtpHost, smtpPort } = readServedConfig();
+/** The shop's own page. Visitors say who they are in the same way; a notice of the payment service is nobody's. */
+async function openPage(): Promise<ShopPage | undefined> {
+  if (pagePort === undefined) return undefined;
+  const personOf: PageOptions["personOf"] = ({ headers }) => {
+    const { "x-caller": named } = headers;
+    return named === undefined ? undefined : String(named);
+  };
+  return openShopPage({ port: pagePort, personOf, endsWithProcess: true });
+}
+
+const { shopUrl, smtpHost, smtpPort, pagePort } = readServedConfig();
 const payments = createPayments(shopUrl);
 const shop = loadShop(
   { payments, mail: createMail({ smtpHost, smtpPort, logUrl: shopUrl }) },
@@ -44,6 +61,7 @@ const shop = loadShop(
 );
 // Before the first line: who reads it may send a signal at once.
 const ended = nextSigterm();
+const page = await openPage();
 switch (process.argv[2]) {
   case "worker": {
     const worker = await serveWorker(shop, readSettings());
@@ -54,6 +72,7 @@ switch (process.argv[2]) {
   }
   case "front": {
     const front = await serveFront(shop, readSettings(), { authenticate });
+    page?.serve({ server: shop, payments });
     process.stdout.write(`  MCP       ${front.url}\n`);
     await ended;
     await front.close();
@@ -68,8 +87,10 @@ switch (process.argv[2]) {
       authenticate,
       rateLimit: "none",
     });
+    page?.serve({ server: shop, payments });
     process.stdout.write(`  MCP       ${server.url}\n`);
     await ended;
     await server.close();
   }
 }
+await page?.close();

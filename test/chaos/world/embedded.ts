@@ -33,16 +33,17 @@ export interface EmbeddedServer {
 const leaseMs = 3_000;
 const run = promisify(execFile);
 
-/** Starts it. A port of its own is kept over its lives. */
+/** Starts it. Ports of its own, for MCP and for the shop's page, are kept over its lives. */
 export async function openEmbedded(
   { folder, roleArgs }: Stage,
-  port: number,
+  [port, pagePort]: readonly [number, number],
 ): Promise<EmbeddedServer> {
   const directory = path.join(folder, "data/store");
   const outside = await startOutsideProcess({
     port: 0,
     smtpPort: 0,
     dataDir: path.join(folder, "shop"),
+    merchantUrl: `http://127.0.0.1:${pagePort}/`,
   });
   const deaths: string[] = [];
   const ends: { readonly pid: number; readonly atMs: number }[] = [];
@@ -58,6 +59,7 @@ export async function openEmbedded(
         CHAOS_LEASE_MS: String(leaseMs),
         CHAOS_PORT: String(port),
         CHAOS_TRAIL: trailFolder,
+        SHOP_PAGE_PORT: String(pagePort),
         SHOP_URL: outside.url,
         SHOP_SMTP_PORT: String(outside.smtpPort),
       },

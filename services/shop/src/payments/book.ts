@@ -7,7 +7,7 @@
  *    being written and after a restart; the same key with another request is a KeyReused.
  * 3. Nothing else stands between a request and the money. A rule such as "refund an order once" would hide a
  *    doubled request from whoever counts refunds, and counting them is what this service is for.
- * 4. An invoice is charged once, whoever pays it from however many pages: they are this service's own.
+ * 4. An invoice is charged once, whoever pays it from however many pages: they are this service's own. An order has one.
  */
 import * as z from "zod";
 import { AppendLog } from "../appendLog.ts";
@@ -18,6 +18,7 @@ import type {
   CancellationRequest,
   Charge,
   Invoice,
+  InvoiceRequest,
   Order,
   Payment,
   PaymentRequest,
@@ -30,6 +31,9 @@ import { deliveries, paidOrders } from "./orders.ts";
 /** An idempotency key came again with another request. */
 export class KeyReused extends Error {}
 
+/** The order has an invoice, and it is not this one. */
+export class AlreadyBilled extends Error {}
+
 /** How a request came. */
 export interface Call {
   readonly idempotencyKey: string | null;
@@ -37,8 +41,9 @@ export interface Call {
   readonly ignoreKeys?: boolean;
 }
 
-/** What moves money; also the part of a ledger entry that a repeated key is compared with. */
+/** What moves money, or will; also the part of a ledger entry that a repeated key is compared with. */
 type Movement =
+  | { readonly invoice: InvoiceRequest }
   | { readonly refund: RefundRequest }
   | { readonly booking: BookingRequest }
   | { readonly cancellation: CancellationRequest }
@@ -68,6 +73,12 @@ export const cancellationRequest: z.ZodType<CancellationRequest> = z.strictObjec
   bookingId: z.string(),
 });
 
+/** What `POST /invoices` takes. */
+export const invoiceRequest: z.ZodType<InvoiceRequest> = z.strictObject({
+  orderId: z.string().min(1),
+  ...money,
+});
+
 const paymentRequest: z.ZodType<PaymentRequest> = z.strictObject({
   orderId: z.string(),
   reference: z.string().nullable(),
@@ -76,6 +87,7 @@ const paymentRequest: z.ZodType<PaymentRequest> = z.strictObject({
 });
 
 const ledgerEntry: z.ZodType<Entry> = z.union([
+  z.strictObject({ ...recorded, invoice: invoiceRequest }),
   z.strictObject({ ...recorded, refund: refundRequest }),
   z.strictObject({ ...recorded, booking: bookingRequest }),
   z.strictObject({ ...recorded, cancellation: cancellationRequest }),
@@ -91,6 +103,8 @@ export class PaymentBook {
     string,
     { readonly request: string; readonly fact: Promise<Recorded> }
   >();
+  /** Orders whose invoice is on disk or being written. */
+  readonly #billed = new Set(deliveries.map(({ orderId }) => orderId));
   /** By order: payments that are being written. */
   readonly #paying = new Map<string, Promise<unknown>>();
   #lastNumber: number;
@@ -100,6 +114,7 @@ export class PaymentBook {
     this.#entries = entries;
     this.#lastNumber = entries.length;
     for (const { id, at, idempotencyKey, ...movement } of entries) {
+      if ("invoice" in movement) this.#billed.add(movement.invoice.orderId);
       if (idempotencyKey === null || this.#first.has(idempotencyKey)) continue;
       const fact = Promise.resolve({ id, at, idempotencyKey });
       this.#first.set(idempotencyKey, { request: JSON.stringify(movement), fact });
@@ -123,14 +138,15 @@ export class PaymentBook {
 
   /** What is, or was, to be paid for each order besides its total. */
   invoices(): Invoice[] {
-    const payments = this.payments();
-    return deliveries.map(({ orderId, amount, currency }) => {
-      const payment = payments.find((paid) => paid.orderId === orderId);
+    const billed = this.#entries.flatMap((entry) => ("invoice" in entry ? [entry.invoice] : []));
+    const paidBy = new Map(this.payments().map(({ orderId, id }) => [orderId, id]));
+    return [...deliveries, ...billed].map(({ orderId, amount, currency }) => {
+      const paymentId = paidBy.get(orderId) ?? null;
       return {
         id: `invoice-${orderId}`,
         ...{ orderId, amount, currency },
-        status: payment === undefined ? "open" : "paid",
-        paymentId: payment?.id ?? null,
+        status: paymentId === null ? "open" : "paid",
+        paymentId,
       };
     });
   }
@@ -199,6 +215,20 @@ export class PaymentBook {
   /** @throws KeyReused */
   async cancel(cancellation: CancellationRequest, call: Call): Promise<Cancellation> {
     return { ...(await this.#move({ cancellation }, call)), ...cancellation };
+  }
+
+  /**
+   * Makes the invoice of an order, on disk when it resolves.
+   * @throws KeyReused; AlreadyBilled for an order that has one
+   */
+  async bill(invoice: InvoiceRequest, call: Call): Promise<void> {
+    const { orderId } = invoice;
+    const isRepeated = call.idempotencyKey !== null && this.#first.has(call.idempotencyKey);
+    if (!isRepeated) {
+      if (this.#billed.has(orderId)) throw new AlreadyBilled(`order ${orderId} has an invoice`);
+      this.#billed.add(orderId);
+    }
+    await this.#move({ invoice }, { ...call, ignoreKeys: false });
   }
 
   /**

@@ -75,10 +75,14 @@ export interface CancellationRequest {
 /** A booking that was taken back, and its money with it. */
 export interface Cancellation extends CancellationRequest, Recorded {}
 
-/** What is still to be paid for an order: its delivery, which is billed when it is known what it cost. */
-export interface Invoice extends Money {
-  readonly id: string;
+/** What is asked for when an order is billed for something besides its total. */
+export interface InvoiceRequest extends Money {
   readonly orderId: string;
+}
+
+/** What is still to be paid for an order: its delivery, which is billed when it is known what it cost. */
+export interface Invoice extends InvoiceRequest {
+  readonly id: string;
   readonly status: "open" | "paid";
   /** The payment that paid it; `null` while it is open. */
   readonly paymentId: string | null;

@@ -5,9 +5,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import * as z from "zod";
 import {
+  AlreadyBilled,
   bookingRequest,
   type Call,
   cancellationRequest,
+  invoiceRequest,
   KeyReused,
   type PaymentBook,
   refundRequest,
@@ -60,6 +62,11 @@ export function servePayments(
     const invoice = book.invoices().find(({ orderId }) => orderId === params.orderId);
     return invoice ?? reply.code(404).send({ error: `order ${params.orderId} has no invoice` });
   });
+  app.post("/invoices", async (request, reply) => {
+    const wanted = invoiceRequest.parse(request.body);
+    await book.bill(wanted, call(request));
+    return reply.code(201).send(book.invoices().find(({ orderId }) => orderId === wanted.orderId));
+  });
   app.get("/payments", ({ query }) => matching(book.payments(), query));
   app.get<{ Params: { id: string } }>("/payments/:id", ({ params }, reply) => {
     const payment = book.payments().find(({ id }) => id === params.id);
@@ -95,7 +102,7 @@ export function servePayments(
 
 function statusOf(error: unknown): number {
   if (error instanceof z.ZodError) return 400;
-  if (error instanceof KeyReused) return 409;
+  if (error instanceof KeyReused || error instanceof AlreadyBilled) return 409;
   // Fastify's own refusals (a body that is no JSON, too large) know their status.
   const status = error instanceof Error ? Reflect.get(error, "statusCode") : undefined;
   return typeof status === "number" ? status : 500;

@@ -19,8 +19,18 @@ const outcome = z.object({
 /** What the shop's page says when it completes the question (page/shopPage.ts). */
 const pageData = z.object({ paymentId: z.string() });
 
+/** How long a person who says "done" too early is waited for. */
+export interface PayInvoiceOptions {
+  /** Milliseconds, each time. Default that of `ctx.elicitUrl`: 20 s. */
+  readonly waitMs?: number;
+}
+
 /** `pay_invoice {orderId}`: sends the customer to the payment service's card page, and mails a receipt once it is paid. */
-export function payInvoice(payments: Payments, mail: Mail): ToolDefinition {
+export function payInvoice(
+  payments: Payments,
+  mail: Mail,
+  { waitMs }: PayInvoiceOptions = {},
+): ToolDefinition {
   return tool({
     name: "pay_invoice",
     description: "Pay the open invoice of an order by card, on the payment service's own page",
@@ -43,6 +53,7 @@ export function payInvoice(payments: Payments, mail: Mail): ToolDefinition {
       const visit = await ctx.elicitUrl(
         `Pay ${formatMoney(invoice)} for the delivery of order ${orderId} on the payment service's page.`,
         ({ id }) => payments.cardPage(orderId, id),
+        waitMs === undefined ? {} : { waitMs },
       );
       if (visit.action !== "accept") return said("Nothing was paid.", invoice);
 
