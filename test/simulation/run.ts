@@ -51,6 +51,8 @@ const words: Readonly<Record<(typeof summed)[number], string>> = {
   pauses: "pauses",
   storeFailures: "store failures",
   expiries: "expired questions",
+  pages: "completed pages",
+  repeatables: "runs that may repeat",
 };
 
 async function main(): Promise<void> {

@@ -18,6 +18,8 @@ export const summed = [
   "pauses",
   "storeFailures",
   "expiries",
+  "pages",
+  "repeatables",
 ] as const;
 
 /** What a stretch came to. */

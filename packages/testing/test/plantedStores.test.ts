@@ -9,7 +9,11 @@ describe("the simulation finds, within 1,000 seeds,", () => {
   test.each(Object.entries(plants))(
     "that %s",
     async (_what, plant) => {
-      const { violations } = await simulate({ seeds: 1_000, plant: plant(), stopAfter: 1 });
+      const { violations } = await simulate({
+        seeds: 1_000,
+        plant: { store: plant() },
+        stopAfter: 1,
+      });
       expect(violations).toHaveLength(1);
     },
     120_000,

@@ -24,6 +24,8 @@ test(
       "disconnects",
       "effects",
       "expiries",
+      "pages",
+      "repeatables",
     ] as const;
     for (const sort of sorts) {
       const total = reports.reduce((sum, report) => sum + report[sort], 0);

@@ -18,6 +18,16 @@ export interface Call {
   readonly inputResponses: JsonValue | undefined;
   /** Not a call of the tool: the run of this id is no longer wanted. */
   readonly cancels?: string;
+  /** Not a call of the tool: the page of a URL ask is done. */
+  readonly completes?: Completes;
+}
+
+/** What the web page of a URL ask says. */
+export interface Completes {
+  readonly id: string;
+  /** Whom the page takes for its visitor. */
+  readonly person: string;
+  readonly data: string;
 }
 
 /** What comes back: the reply as data, or nothing because the instance or the client was lost. */
@@ -31,6 +41,8 @@ export type Reply =
   | { readonly kind: "error"; readonly code: string; readonly data: JsonObject }
   /** What cancelling came to. */
   | { readonly kind: "cancelled"; readonly how: CancelOutcome["kind"] }
+  /** What completing a URL ask came to: it was the first time, a later one, or refused. */
+  | { readonly kind: "completed"; readonly how: "first" | "again" | "refused" }
   | { readonly kind: "lost" };
 
 /** A call of an author's tool. Its arguments are as `checkArgs` leaves them. */

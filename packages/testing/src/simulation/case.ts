@@ -5,14 +5,22 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "@reprise/journal";
 import type { Reply } from "./calls.ts";
 import { doneIn, judgeLog, judgeRecord, judgeUndone, runsOf } from "./checker.ts";
-import { Client, Violation } from "./client.ts";
+import { Client } from "./client.ts";
 import type { Said } from "./execute.ts";
 import type { Fleet, FleetOptions } from "./fleet.ts";
-import { deployOf, newProgram, withDeadline, withUndo } from "./generate.ts";
+import {
+  asRepeatable,
+  deployOf,
+  newProgram,
+  withDeadline,
+  withPages,
+  withUndo,
+} from "./generate.ts";
 import { toldHappening } from "./history.ts";
 import { type Outcome, outcomesOf } from "./model.ts";
 import { type Program, printed } from "./program.ts";
 import { type Draw, drawFrom } from "./random.ts";
+import { Violation } from "./violation.ts";
 
 /** What a case was made of, for the sums at the end. */
 export interface CaseReport {
@@ -26,6 +34,10 @@ export interface CaseReport {
   readonly questions: number;
   /** Questions that were found unanswered behind their deadline. */
   readonly expiries: number;
+  /** Pages of URL asks that were completed. */
+  readonly pages: number;
+  /** 1 for a run whose effects may repeat. */
+  readonly repeatables: number;
   readonly deployed: boolean;
   readonly lostRecords: number;
 }
@@ -44,26 +56,31 @@ export class StoryError extends Error {
 /** Drawn apart: what a seed's program is without undo does not hang on it. */
 const UNDO_STREAM = 0x3c6ef372;
 const DEADLINE_STREAM = 0x1f83d9ab;
+const PAGE_STREAM = 0x5be0cd19;
+const REPEATABLE_STREAM = 0x510e527f;
+const REPEATABLE_PERCENT = 20;
 
 interface Made {
   readonly programs: readonly Program[];
   readonly outcomes: readonly Outcome[];
   readonly what: string;
   readonly keyed: boolean;
+  readonly repeatable: boolean;
 }
 
 /**
  * Plays the case of a seed on a fleet.
- * @param deadlines whether programs may have questions that must be answered soon: only where time is played
+ * @param isPlayed whether programs may have questions that must be answered soon, pages, and effects that may repeat: only where
+ *   time, pages and states are played
  * @throws Error that shows the program and everything that happened
  */
 export async function playCase(
   seed: number,
   open: (options: FleetOptions) => Fleet,
-  deadlines = false,
+  isPlayed = false,
 ): Promise<CaseReport> {
   const draw = drawFrom(seed);
-  const made = make(draw, seed, deadlines);
+  const made = make(draw, seed, isPlayed);
   const fleet = open({ programs: made.programs, keyed: made.keyed, draw, seed });
   const client = new Client(fleet, made.programs, made.keyed, draw);
   let lostRecords = 0;
@@ -72,34 +89,52 @@ export async function playCase(
       const ending = await client.converse();
       if (ending.kind === "complete") {
         await judgeEnd(client, fleet, made, ending.result);
-        if (draw.chance(20)) lostRecords = await loseRecord(client, fleet);
+        if (draw.chance(20) && !made.repeatable) lostRecords = await loseRecord(client, fleet);
       }
       if (ending.kind !== "complete" && ending.kind !== "parked") await judgeRecords(fleet, made);
       await fleet.judgeRest?.();
     } finally {
       await fleet.close();
     }
-    judgeLog(fleet.world, made.programs, made.keyed);
-    return reportOf(client, fleet, lostRecords);
+    if (!made.repeatable) judgeLog(fleet.world, made.programs, made.keyed);
+    return reportOf(client, fleet, made, lostRecords);
   } catch (error) {
     throw new StoryError(story(seed, made, client, fleet, error), error);
   }
 }
 
-function make(draw: Draw, seed: number, deadlines: boolean): Made {
+function make(draw: Draw, seed: number, isPlayed: boolean): Made {
   const undoDraw = drawFrom(seed ^ UNDO_STREAM);
   const deadlineDraw = drawFrom(seed ^ DEADLINE_STREAM);
+  const pageDraw = drawFrom(seed ^ PAGE_STREAM);
+  const isRepeatable = isPlayed && drawFrom(seed ^ REPEATABLE_STREAM).chance(REPEATABLE_PERCENT);
   for (;;) {
     const undoable = withUndo(newProgram(draw), undoDraw);
-    const program = deadlines ? withDeadline(undoable, deadlineDraw) : undoable;
-    const keyed = draw.chance(60);
+    const program = isPlayed ? changed(undoable, isRepeatable, pageDraw, deadlineDraw) : undoable;
+    const keyed = draw.chance(60) && !isRepeatable;
     const deploy = draw.chance(35) ? deployOf(program, draw) : undefined;
     const programs = deploy === undefined ? [program] : [program, deploy.program];
     const outcomes = programs.map(outcomesOf);
     if (outcomes.includes(undefined)) continue;
     const what = deploy?.what ?? "no deploy";
-    return { programs, outcomes: outcomes.flatMap((some) => some ?? []), what, keyed };
+    return {
+      programs,
+      outcomes: outcomes.flatMap((some) => some ?? []),
+      what,
+      keyed,
+      repeatable: isRepeatable,
+    };
   }
+}
+
+function changed(
+  program: Program,
+  isRepeatable: boolean,
+  pageDraw: Draw,
+  deadlineDraw: Draw,
+): Program {
+  const paged = withPages(program, pageDraw);
+  return isRepeatable ? asRepeatable(paged) : withDeadline(paged, deadlineDraw);
 }
 
 /** The result is one of the model's, and stays what it is whoever asks again. */
@@ -112,6 +147,7 @@ async function judgeEnd(
   const { run } = judgeResult(fleet, made, result);
   await fleet.settle();
   await fleet.pass(1_000);
+  if (made.repeatable) return judgeOlderStates(client, fleet, made);
   // A first call that was held up until the run had failed goes on from its failed step, and so it should.
   const response = (await fleet.peek(run))?.head.response;
   const isLast = response?.kind === "complete" && isDeepStrictEqual(response.result, result);
@@ -178,6 +214,13 @@ async function judgeRepeats(
   }
 }
 
+/** Whoever brings an older state with its answers comes to a result that is as good. */
+async function judgeOlderStates(client: Client, fleet: Fleet, made: Made): Promise<void> {
+  for (const reply of await client.retryAll()) {
+    if (reply.kind === "complete") judgeResult(fleet, made, reply.result);
+  }
+}
+
 /** A state whose record is missing, or older than the state, is never run. */
 async function loseRecord(client: Client, fleet: Fleet): Promise<number> {
   const retry = client.newestRetry;
@@ -211,7 +254,7 @@ function saidIn(reply: Reply): Said | undefined {
   }
 }
 
-function reportOf(client: Client, fleet: Fleet, lostRecords: number): CaseReport {
+function reportOf(client: Client, fleet: Fleet, made: Made, lostRecords: number): CaseReport {
   const { log } = fleet.world;
   const count = (is: string): number => log.filter((one) => one.is === is).length;
   const repeated = log.filter((one) => one.is === "done" && one.repeated).length;
@@ -225,12 +268,15 @@ function reportOf(client: Client, fleet: Fleet, lostRecords: number): CaseReport
     repeatedEffects: repeated,
     questions: client.history.length,
     expiries: count("expired"),
+    pages: client.pages.completed,
+    repeatables: made.repeatable ? 1 : 0,
     deployed: client.transcript.some((line) => line.startsWith("version ")),
     lostRecords,
   };
 }
 
 function deadlineIn({ programs: [program] }: Made): string {
+  if (program?.repeatable === true) return "repeatable";
   const within = program?.answerWithinMs;
   return within === undefined ? "no deadline" : `answers within ${within} ms`;
 }

@@ -27,8 +27,8 @@
 import { type Entry, nameOf, operationOf } from "@reprise/journal";
 import type { RunRecord } from "@reprise/runtime";
 import type { MemorySnapshot } from "../memoryRecords.ts";
-import { Violation } from "./client.ts";
 import { nodesOf, type Program, type StepNode } from "./program.ts";
+import { Violation } from "./violation.ts";
 import type { Happening, World } from "./world.ts";
 
 /** Ids of the steps that happened in a run. */

@@ -4,22 +4,17 @@
  * It begins with a budget of trouble; when that is spent it only does what a polite client would, and then the run must come
  * to its end within a few requests.
  */
-import type { JsonObject, JsonValue } from "@reprise/journal";
+import type { JsonObject } from "@reprise/journal";
+import { Answers } from "./answers.ts";
 import type { Call, Fault, Reply } from "./calls.ts";
 import { isExplained } from "./explained.ts";
 import type { Fleet, Sending } from "./fleet.ts";
-import { livesBefore } from "./lives.ts";
-import { type AskNode, keyOf, nodesWith, type Program } from "./program.ts";
+import { Pages, type Visit } from "./pages.ts";
+import type { Program } from "./program.ts";
+import { type Question, Questions } from "./questions.ts";
 import type { Draw } from "./random.ts";
-import { opposite, readState, told, toldFault, twoResults } from "./replies.ts";
-
-/** A question that the client was shown. */
-interface Question {
-  readonly requestState: string;
-  readonly keys: readonly string[];
-  readonly run: string;
-  readonly round: number;
-}
+import { opposite, told, toldFault, twoResults } from "./replies.ts";
+import { Violation } from "./violation.ts";
 
 /** How a conversation ended. */
 export type Ending =
@@ -34,22 +29,22 @@ export type Ending =
 
 /** A request that is never refused takes one round a question, and a few for what was left in the air. */
 const MAX_MOVES = 80;
+const nothing = { requestState: undefined, inputResponses: undefined };
 const LEASE_MS = 10_000;
-
-/** Something that must not have happened. */
-export class Violation extends Error {}
 
 /** One client and its run. */
 export class Client {
   /** What it did and got, for a person. */
   readonly transcript: string[] = [];
   readonly codes: string[] = [];
-  readonly history: Question[] = [];
-  readonly texts: Map<string, Set<string>> = new Map();
+  readonly pages: Pages;
+  readonly #questions: Questions;
   readonly #fleet: Fleet;
   readonly #draw: Draw;
   readonly #keyed: boolean;
-  readonly #asks = new Map<string, AskNode>();
+  readonly #answers: Answers;
+  readonly #isRepeatable: boolean;
+  readonly #firstCall: Call;
   readonly #versions: readonly string[];
   readonly #answerWithinMs: number | undefined;
   #version = "1";
@@ -67,9 +62,17 @@ export class Client {
     this.#versions = programs.map(({ version }) => version);
     this.#answerWithinMs = programs[0]?.answerWithinMs;
     this.#trouble = 2 + draw.below(9);
-    for (const program of programs) {
-      for (const ask of nodesWith(program, "ask")) this.#asks.set(keyOf(ask), ask);
-    }
+    this.pages = new Pages(draw);
+    this.#answers = new Answers(programs);
+    this.#questions = new Questions(fleet, this.#answers, this.pages);
+    this.#isRepeatable = programs[0]?.repeatable === true;
+    const unasked = this.#isRepeatable && draw.chance(40) ? this.#answers.unasked() : undefined;
+    this.#firstCall = { requestState: undefined, inputResponses: unasked };
+  }
+
+  /** Every question that was shown, in order. */
+  get history(): readonly Question[] {
+    return this.#questions.history;
   }
 
   /** Sends and answers until the run has ended. */
@@ -78,9 +81,12 @@ export class Client {
       const mayLeave = this.#answerWithinMs !== undefined && this.#question !== undefined;
       if (mayLeave && this.#draw.chance(12)) return { kind: "left" };
       const isFirst = this.#question === undefined;
+      await this.#visitPages();
       const replies = await this.#move();
       for (const reply of replies) this.#judge(reply);
-      const differ = twoResults(replies, isFirst);
+      this.pages.judge(this.#fleet.world.log);
+      // Of what may repeat each attempt reads for itself.
+      const differ = this.#isRepeatable ? undefined : twoResults(replies, isFirst);
       if (differ !== undefined) throw new Violation(differ);
       const codes = replies.flatMap((reply) => (reply.kind === "error" ? [reply.code] : []));
       if (codes.includes("RUN_PARKED")) return { kind: "parked" };
@@ -102,7 +108,7 @@ export class Client {
   async retryAll(): Promise<readonly Reply[]> {
     const replies: Reply[] = [];
     for (const question of this.history) {
-      replies.push(await this.#one(this.#answered(question), `round ${question.round} again`));
+      replies.push(await this.#one(this.#answers.to(question), `round ${question.round} again`));
     }
     return replies;
   }
@@ -110,7 +116,7 @@ export class Client {
   /** A retry of the newest question, for a place that does not know the run, or knows it as it was. */
   get newestRetry(): { readonly call: Call; readonly question: Question } | undefined {
     const question = this.history.at(-1);
-    return question && { call: this.#answered(question), question };
+    return question && { call: this.#answers.to(question), question };
   }
 
   // Moves ----------------------------------------------------------------------------------------------------------
@@ -136,7 +142,7 @@ export class Client {
       return [await this.#one(this.#firstCall, "the first call again", this.#fault(90))];
     }
     if (roll < 61) return this.#resume();
-    if (roll < 68) return this.#cancel();
+    if (roll < 68 && !this.#isRepeatable) return this.#cancel();
     const call = this.#troubledCall();
     return [
       await this.#one(call, `answers ${JSON.stringify(call.inputResponses)}`, this.#fault(95)),
@@ -153,7 +159,21 @@ export class Client {
         "a look",
       );
     }
-    return this.#one(this.#answered(question), `answers to round ${question.round}`);
+    return this.#one(
+      this.#answers.to(question),
+      `answers to round ${question.round}`,
+      undefined,
+      true,
+    );
+  }
+
+  /** The person goes to the pages that the newest question leads to, or does not yet. */
+  async #visitPages(isLast = false): Promise<void> {
+    const question = this.#question;
+    if (question === undefined) return;
+    const visit: Visit = (completes) =>
+      this.#one({ ...nothing, completes }, `${completes.person} completes a page`, this.#fault(20));
+    await this.pages.before(question.run, new Set(question.keys), visit, isLast);
   }
 
   /** What a polite client sends, to an instance that will not live to answer it. */
@@ -161,7 +181,7 @@ export class Client {
     const question = this.#question;
     const at = 1 + this.#draw.below(6);
     const fault: Fault = { does: "crash", at, when: this.#draw.pick(["before", "after"]) };
-    const call = question === undefined ? this.#firstCall : this.#answered(question);
+    const call = question === undefined ? this.#firstCall : this.#answers.to(question);
     return this.#one(call, "polite", fault);
   }
 
@@ -201,18 +221,23 @@ export class Client {
 
   /** Another answer to a question whose answer was taken: nothing may run. */
   async #contradict(): Promise<readonly Reply[]> {
+    if (this.#isRepeatable) return this.#contradictSealed();
     const record = this.#question && (await this.#fleet.peek(this.#question.run));
     if (record === undefined) return [];
     const { settled, brought, status } = record.head;
     // Taken, or brought by the attempt that has the run or died with it.
     const stands = (key: string): boolean =>
       Object.hasOwn(settled, key) ||
-      // What nobody has taken is dropped with an interrupted attempt, and that may be before this arrives.
-      (status === "running" && Object.hasOwn(brought, key) && !this.#somethingElseRuns());
+      // What nobody has taken is dropped with an interrupted attempt, and that may be before this arrives; as is the accept of
+      // a page that is not completed, with any attempt.
+      (status === "running" &&
+        Object.hasOwn(brought, key) &&
+        this.#answers.ask(key)?.kind !== "elicitUrl" &&
+        !this.#somethingElseRuns());
     for (const question of [...this.history].reverse()) {
       if (question.run !== record.origin.runId) continue;
-      const key = question.keys.find((one) => stands(one) && this.#asks.has(one));
-      const ask = key === undefined ? undefined : this.#asks.get(key);
+      const key = question.keys.find(stands);
+      const ask = key === undefined ? undefined : this.#answers.ask(key);
       // Under a reworded question the same key means another ask, and the record does not say which was settled.
       if (key === undefined || ask === undefined || this.#deployed) continue;
       const before = this.#executions();
@@ -236,13 +261,23 @@ export class Client {
     return [];
   }
 
+  /** The newest state with other answers to what is sealed in it: they change nothing. */
+  async #contradictSealed(): Promise<readonly Reply[]> {
+    const question = this.#question;
+    const sealed = question && this.#fleet.stateIn?.(question.requestState);
+    if (question === undefined || sealed === undefined || this.#deployed) return [];
+    const call = this.#answers.contradictingSealed(question, sealed);
+    const what = `contradicts what is sealed: ${JSON.stringify(call.inputResponses)}`;
+    return [await this.#one(call, what, this.#fault(40))];
+  }
+
   /** An older state with the answers that belong to it. */
   async #late(): Promise<readonly Reply[]> {
     if (this.history.length === 0) return [];
     const question = this.#draw.pick(this.history);
     return [
       await this.#one(
-        this.#answered(question),
+        this.#answers.to(question),
         `late answers to round ${question.round}`,
         this.#fault(50),
       ),
@@ -252,9 +287,10 @@ export class Client {
   async #parallel(): Promise<readonly Reply[]> {
     const question = this.#question;
     if (question === undefined && !this.#keyed) return [];
+    await this.#visitPages(true);
     const count = 2 + this.#draw.below(2);
     const sendings: Sending[] = Array.from({ length: count }, (_, index) => ({
-      ...this.#sending(question === undefined ? this.#firstCall : this.#answered(question)),
+      ...this.#sending(question === undefined ? this.#firstCall : this.#answers.to(question)),
       fault: index === 0 ? this.#fault(75) : undefined,
     }));
     const replies = await this.#fleet.send(sendings);
@@ -266,31 +302,9 @@ export class Client {
   #troubledCall(): Call {
     const question = this.#question;
     if (question === undefined) return this.#firstCall;
-    const draw = this.#draw;
-    const answers = new Map<string, JsonValue>();
-    for (const key of question.keys) {
-      const roll = draw.below(100);
-      if (roll < 55) answers.set(key, this.#answerTo(key));
-      else if (roll < 75) {
-        this.#differed = true;
-        answers.set(
-          key,
-          draw.pick<JsonValue>([
-            {},
-            17,
-            null,
-            { action: "maybe" },
-            { action: "accept", content: {} },
-          ]),
-        );
-      }
-    }
-    if (draw.chance(20))
-      answers.set("nobody asked", { action: "accept", content: { confirm: true } });
-    return {
-      requestState: question.requestState,
-      inputResponses: Object.fromEntries(answers),
-    };
+    const { call, differed } = this.#answers.troubled(question, this.#draw);
+    this.#differed ||= differed;
+    return call;
   }
 
   #fault(percent: number): Fault | undefined {
@@ -304,33 +318,34 @@ export class Client {
     };
   }
 
-  async #one(call: Call, what: string, fault?: Fault): Promise<Reply> {
-    const [reply] = await this.#fleet.send([this.#sending(call, fault)]);
+  /** @param beside whether pages may be completed at the same time */
+  async #one(call: Call, what: string, fault?: Fault, beside = false): Promise<Reply> {
+    const question = this.#questionOf(call);
+    const visits =
+      beside && question !== undefined
+        ? this.pages.beside(question.run, new Set(question.keys))
+        : [];
+    const sendings = [call, ...visits.map((completes) => ({ ...nothing, completes }))];
+    const [reply, ...visited] = await this.#fleet.send(
+      sendings.map((one, place) => this.#sending(one, place === 0 ? fault : undefined)),
+    );
     if (reply === undefined) throw new Error("one request has one reply");
+    visits.forEach((completes, place) => {
+      this.transcript.push(`a page is completed meanwhile: ${told(visited[place])}`);
+      this.pages.tookBeside(completes, visited[place] ?? { kind: "lost" });
+    });
     this.transcript.push(`${what}${toldFault(fault)}: ${told(reply)}`);
     return reply;
   }
 
+  #questionOf({ requestState }: Call): Question | undefined {
+    return this.history.find((one) => one.requestState === requestState);
+  }
+
   #sending(call: Call, fault?: Fault): Sending {
+    const question = this.#questionOf(call);
+    if (question !== undefined) this.pages.answers(question.run, call);
     return { call, version: this.#version, fault, troubled: this.#trouble > 0 };
-  }
-
-  get #firstCall(): Call {
-    return { requestState: undefined, inputResponses: undefined };
-  }
-
-  #answered(question: Question): Call {
-    const answers = question.keys.map((key) => [key, this.#answerTo(key)] as const);
-    return {
-      requestState: question.requestState,
-      inputResponses: Object.fromEntries(answers),
-    };
-  }
-
-  #answerTo(key: string): JsonValue {
-    const ask = this.#asks.get(key);
-    if (ask === undefined) throw new Violation(`a question "${key}" that the program does not ask`);
-    return ask.answer;
   }
 
   // What comes back ------------------------------------------------------------------------------------------------
@@ -340,37 +355,15 @@ export class Client {
       case "lost":
       case "complete":
       case "cancelled":
+      case "completed":
         return;
       case "question":
-        return this.#shown(reply);
+        this.#question = this.#questions.shown(reply, this.#deployed || this.#isRepeatable);
+        return;
       case "error":
         this.codes.push(reply.code);
         return this.#refused(reply.code, reply.data);
     }
-  }
-
-  #shown(reply: Extract<Reply, { kind: "question" }>): void {
-    const { run, round } = readState(reply.requestState);
-    const keys = Object.keys(reply.inputRequests);
-    if (keys.length === 0) throw new Violation("a question without a question");
-    const lives = livesBefore(this.#fleet.world.log, run, round);
-    for (const key of keys) {
-      const ask = this.#asks.get(key);
-      const text = JSON.stringify(reply.inputRequests[key]);
-      if (ask === undefined || !text.includes(`question ${ask.id}`)) {
-        throw new Violation(`a question that the undisturbed run does not ask: ${key} ${text}`);
-      }
-      const asked = `${run} ${key} life ${lives}`;
-      this.texts.set(asked, (this.texts.get(asked) ?? new Set()).add(text));
-      if (!this.#deployed && (this.texts.get(asked)?.size ?? 0) > 1) {
-        throw new Violation(
-          `question "${key}" changed: ${[...(this.texts.get(asked) ?? [])].join(" / ")}`,
-        );
-      }
-    }
-    const question = { requestState: reply.requestState, keys, run, round };
-    this.history.push(question);
-    this.#question = question;
   }
 
   #refused(code: string, data: JsonObject): void {

@@ -5,9 +5,16 @@
  */
 import type { Context, StepOptions } from "@reprise/runtime";
 import { CallerError, isSuspension, notDone } from "@reprise/runtime";
-import type { Outside } from "./instance.ts";
 import { CAUGHT } from "./model.ts";
-import { type AskNode, keyOf, type Node, type Program, type StepNode } from "./program.ts";
+import type { Outside, Place } from "./outside.ts";
+import {
+  type AskNode,
+  keyOf,
+  type Node,
+  type Program,
+  type StepNode,
+  UNFINISHED,
+} from "./program.ts";
 import { numberOf, plus } from "./random.ts";
 
 /** What a part of a handler came to. */
@@ -41,7 +48,7 @@ const amountForm = {
 /** Executes the program once from its first line. */
 export async function execute(program: Program, outside: Outside, ctx: Context): Promise<string> {
   const state = ["main.0", "main.1"].map((key) => ctx.state.get(key) ?? "");
-  outside.began(ctx.run.id, ctx.run.round, JSON.stringify(state));
+  outside.began(placeOf(ctx), JSON.stringify(state));
   const said = ({ value, trace }: Values): string =>
     JSON.stringify({ run: ctx.run.id, value, trace } satisfies Said);
   try {
@@ -64,10 +71,12 @@ export async function execute(program: Program, outside: Outside, ctx: Context):
 class Execution {
   readonly #outside: Outside;
   readonly #ctx: Context;
+  readonly #place: Place;
 
   constructor(outside: Outside, ctx: Context) {
     this.#outside = outside;
     this.#ctx = ctx;
+    this.#place = placeOf(ctx);
   }
 
   async run(node: Node, before: Values): Promise<Values> {
@@ -76,7 +85,7 @@ class Execution {
       case "step":
         return after(before, node.id, await this.#step(node, before));
       case "read": {
-        const reading = await ctx.read(node.name, () => this.#outside.read(node));
+        const reading = await ctx.read(node.name, () => this.#outside.read(node, this.#place));
         return after(before, node.id, reading);
       }
       case "ask": {
@@ -154,12 +163,12 @@ class Execution {
         ? ({ idempotencyKey }) => this.#outside.lookUp(idempotencyKey)
         : node.policy;
     const undo: StepOptions<number>["undo"] = async (_, { idempotencyKey }) => {
-      if (!(await this.#outside.undo(node, ctx.run.id, idempotencyKey))) throw new Error("broke");
+      if (!(await this.#outside.undo(node, this.#place, idempotencyKey))) throw new Error("broke");
     };
     return ctx.step(
       node.name,
       async ({ idempotencyKey }) => {
-        const why = await this.#outside.effect(node, ctx.run.id, idempotencyKey, inputs);
+        const why = await this.#outside.effect(node, this.#place, idempotencyKey, inputs);
         if (typeof why === "number") return why;
         throw why === "refused" ? notDone(new Error(why)) : new Error(why);
       },
@@ -179,12 +188,35 @@ class Execution {
         if (answer.action !== "accept") return "no";
         return `amount ${(answer.content as { amount: number }).amount}`;
       }
+      case "elicitUrl":
+        return this.#page(node, text);
       case "sample": {
         const messages = [{ role: "user", content: { type: "text", text } }] as const;
         return (await ctx.sample({ messages, maxTokens: 10 }, options)).text;
       }
     }
   }
+
+  async #page(node: AskNode, text: string): Promise<string> {
+    const ctx = this.#ctx;
+    const { page = "none", waitMs = 0 } = node;
+    const options = { waitMs, ...(node.key === undefined ? {} : { key: node.key }) };
+    const base = `https://pages.test/${node.id}`;
+    const url = page === "none" ? base : ({ id }: { readonly id: string }) => `${base}/${id}`;
+    const since = this.#outside.now();
+    const outcome = await ctx.elicitUrl(text, url, options);
+    if (outcome.action !== "accept") return "no";
+    const { completed } = outcome;
+    if (page !== "none") {
+      const tookMs = this.#outside.now() - since;
+      this.#outside.gotPage(this.#place, { ask: node.id, completed, tookMs });
+    }
+    return completed ? `page ${JSON.stringify(outcome.data)}` : UNFINISHED;
+  }
+}
+
+function placeOf({ run }: Context): Place {
+  return { run: run.id, round: run.round };
 }
 
 function after(before: Values, what: string, differs: number): Values {

@@ -8,6 +8,7 @@ import type { RunRecord } from "@reprise/runtime";
 import type { Call, Fault, Reply, ServedCall } from "./calls.ts";
 import type { Program } from "./program.ts";
 import type { Draw } from "./random.ts";
+import type { SealedState } from "./sealedStates.ts";
 import type { World } from "./world.ts";
 
 /** One request and what is to happen to whoever gets it. */
@@ -36,6 +37,8 @@ export interface Fleet {
   resume(): Promise<void>;
   /** Ends the fleet's own trouble: what is on its way arrives, paused instances go on. */
   settle(): Promise<void>;
+  /** What a state that a client has says; only where states are watched. */
+  stateIn?(requestState: string): SealedState | undefined;
   peek(run: string): Promise<RunRecord | undefined>;
   /** Sends a request to an instance whose store knows nothing. */
   sendElsewhere(call: Call): Promise<Reply>;

@@ -14,6 +14,7 @@ import {
   rebuilt,
   type StepNode,
   type StepPlan,
+  UNFINISHED,
 } from "./program.ts";
 import type { Draw } from "./random.ts";
 
@@ -153,10 +154,44 @@ export function newProgram(draw: Draw): Program {
   }
 }
 
-/** The program, now and then with questions that must be answered soon. */
+/** The program, now and then with URL asks in place of other questions. */
+export function withPages(program: Program, draw: Draw): Program {
+  if (!draw.chance(30)) return program;
+  let isKeyless = true;
+  const change = (node: Node): Node => {
+    if (node.op !== "ask" || !draw.chance(60)) return node;
+    const key = isKeyless && draw.chance(70) ? undefined : `key-${node.id}`;
+    isKeyless &&= key !== undefined;
+    const page = draw.pick(["completes", "completes", "completes", "never", "none"] as const);
+    const roll = draw.below(100);
+    const action = roll < 10 ? "decline" : roll < 15 ? "cancel" : "accept";
+    // As JSON: what the page says is any.
+    const seen = page === "completes" ? `page "${node.id}"` : UNFINISHED;
+    const value = action === "accept" ? seen : "no";
+    const waitMs = draw.pick([2_000, 20_000]);
+    return { ...node, kind: "elicitUrl", key, page, waitMs, answer: { action }, value };
+  };
+  return { ...program, body: rebuilt(program.body, change) };
+}
+
+/** The program as one whose effects may repeat: without undo functions, which need a record. */
+export function asRepeatable(program: Program): Program {
+  const body = rebuilt(program.body, (node) => {
+    if (node.op !== "step") return node;
+    const { undoThrows: _, ...step } = node;
+    return step;
+  });
+  return { ...program, body, repeatable: true };
+}
+
+/** The program, now and then with questions that must be answered soon; never with pages, which are waited for. */
 export function withDeadline(program: Program, draw: Draw): Program {
-  if (!draw.chance(40)) return program;
+  if (!draw.chance(40) || nodesOf(program.body).some(isPage)) return program;
   return { ...program, answerWithinMs: draw.pick([60_000, 120_000]) };
+}
+
+function isPage(node: Node): boolean {
+  return node.op === "ask" && node.kind === "elicitUrl";
 }
 
 /** The program with undo functions for most of its steps; of some programs for none. */

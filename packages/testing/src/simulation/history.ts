@@ -28,6 +28,12 @@ export function toldHappening(one: Happening): string {
       return `the store takes an answer of ${one.run} for ${one.instance}, ${one.lateMs} ms too late`;
     case "read":
       return `the remote is read for ${one.step}`;
+    case "gotPage": {
+      const how = one.completed ? "completed" : "not completed";
+      return `${one.instance} has the page of ${one.ask} of ${one.run}: ${how}, after ${one.tookMs} ms`;
+    }
+    case "storeUsed":
+      return `${one.instance} makes a call of the store: ${one.what}`;
     case "recorded":
       return `the store records of ${one.run}, attempt ${one.epoch} by ${one.instance}: ${one.entries.join(", ") || "no entry"}`;
     case "claimed":

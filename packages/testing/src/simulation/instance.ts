@@ -7,41 +7,30 @@
  * I1 Nothing leaves a dead instance, and nothing reaches it.
  * I2 A paused instance makes no call and gets no reply until it is resumed; then it goes on as if nothing had been.
  */
-import { RepriseError } from "@reprise/errors";
+import { isRepriseError, RepriseError } from "@reprise/errors";
 import { createStateSealer, keysFromSecrets } from "@reprise/request-state";
 import {
   anonymous,
   createRuntime,
   defineServer,
+  type ElicitationCompleter,
   type RunStore,
   type Runtime,
   type ServerDefinition,
+  type SharedRecords,
+  type StateSealer,
   tool,
 } from "@reprise/runtime";
 import { watchedServer } from "../harness/watchedServer.ts";
-import type { Call, Fault, Reply, ServedCall } from "./calls.ts";
+import type { Call, Completes, Fault, Reply, ServedCall } from "./calls.ts";
 import { execute } from "./execute.ts";
-import type { Program, ReadNode, StepNode } from "./program.ts";
+import { type Hands, OutsideOf } from "./outside.ts";
+import type { Program } from "./program.ts";
 import { asData } from "./replies.ts";
-import { oneTurn, type Timing } from "./timing.ts";
+import type { Timing } from "./timing.ts";
+import { watchedShared } from "./watchedShared.ts";
 import { watchedStore } from "./watchedStore.ts";
 import type { World } from "./world.ts";
-
-/** What handlers do outside. */
-export interface Outside {
-  began(run: string, round: number, state: string): void;
-  read(node: ReadNode): Promise<number>;
-  /** The remote's answer, or what its function throws. */
-  effect(
-    node: StepNode,
-    run: string,
-    key: string,
-    inputs: string,
-  ): Promise<number | "refused" | "broke">;
-  lookUp(key: string): Promise<number | undefined>;
-  /** Whether it is undone; else its function throws. */
-  undo(node: StepNode, run: string, key: string): Promise<boolean>;
-}
 
 /** What an instance is made of. */
 export interface InstanceOptions {
@@ -50,6 +39,12 @@ export interface InstanceOptions {
   /** Whether first calls have an idempotency key. */
   readonly keyed: boolean;
   readonly store: RunStore;
+  /** Where URL asks meet their pages. Default: records of the process alone. */
+  readonly shared?: SharedRecords | undefined;
+  /** Default: one that all instances of all cases have. */
+  readonly sealer?: StateSealer;
+  /** Wraps what completes URL asks. Default: nothing. */
+  readonly completer?: (completer: ElicitationCompleter) => ElicitationCompleter;
   readonly world: World;
   readonly time: Timing;
   /** Where ids, tokens and seeds come from. Default: random. */
@@ -57,6 +52,8 @@ export interface InstanceOptions {
   /** Whether the store's messages about stopped attempts arrive. Default: every one is lost. */
   readonly hears?: boolean;
   readonly sweeps: boolean;
+  /** Notes every call of the store but those of a sweep. Default false. */
+  readonly tellsStoreCalls?: boolean;
   /** How far its wall clock is ahead of the store's, in milliseconds. Default 0. */
   readonly aheadMs?: number;
   /** An author's server in place of the program. */
@@ -65,20 +62,24 @@ export interface InstanceOptions {
   readonly onDown: (how: "crash" | "pause") => void;
 }
 
-const sealer = createStateSealer({
+/** Opens and seals the states of all cases. */
+export const commonSealer: StateSealer = createStateSealer({
   keys: keysFromSecrets("one secret for all instances of a case"),
 });
-const capabilities = { elicitation: { form: {} }, sampling: {} };
+const capabilities = { elicitation: { form: {}, url: {} }, sampling: {} };
+/** What a process that sweeps does of itself, whatever handlers it has. */
+const sweeping = new Set(["store findAbandoned", "store removeExpired"]);
 /** One for each that waits: a shared one would keep what waits for it, and so every case. */
 const never = (): Promise<never> => new Promise(() => undefined);
 const toolName = "program";
 
 /** One instance. */
-export class Instance implements Outside {
+export class Instance implements Hands {
   readonly name: string;
   readonly version: string;
   readonly #options: InstanceOptions;
   readonly #runtime: Runtime;
+  readonly #pages: ElicitationCompleter;
   readonly #onLost = new Set<() => void>();
   readonly #onGone = new Set<() => void>();
   #fault: Fault | undefined;
@@ -90,13 +91,15 @@ export class Instance implements Outside {
   #stoodStillMs = 0;
 
   constructor(options: InstanceOptions) {
-    const { name, program, time, aheadMs = 0 } = options;
+    const { name, program, time, aheadMs = 0, shared, hears = false } = options;
+    const { sealer = commonSealer, completer = (own) => own } = options;
     this.name = name;
     this.version = program.version;
     this.#options = options;
     this.#runtime = createRuntime({
       server: options.served === undefined ? this.#programmed() : this.#watched(options.served),
-      store: watchedStore(options.store, options.world, this, options.hears === true, time.now),
+      store: watchedStore(options.store, options.world, this, hears, time.now),
+      ...(shared === undefined ? {} : { shared: watchedShared(shared, this, hears) }),
       ...(options.random === undefined ? {} : { random: options.random }),
       sealer,
       sweep: options.sweeps,
@@ -110,10 +113,12 @@ export class Instance implements Outside {
         return time.turn(() => this.#whenAwake(work));
       },
     });
+    this.#pages = completer(this.#runtime.elicitations);
   }
 
   #programmed(): ServerDefinition {
-    const { program, keyed } = this.#options;
+    const { program, keyed, world, time } = this.#options;
+    const outside = new OutsideOf(this, world, time);
     return defineServer({
       name: "properties",
       tools: [
@@ -123,7 +128,8 @@ export class Instance implements Outside {
           version: program.version,
           ...(program.answerWithinMs === undefined ? {} : { answerWithin: program.answerWithinMs }),
           ...(keyed ? { idempotency: { key: () => "the one order" } } : {}),
-          handler: (_args, ctx) => execute(program, this, ctx),
+          ...(program.repeatable === true ? { effects: "repeatable" as const } : {}),
+          handler: (_args, ctx) => execute(program, outside, ctx),
         }),
       ],
     });
@@ -148,6 +154,7 @@ export class Instance implements Outside {
     if (handler === undefined) throw new Error(`the server has no tool "${name}"`);
     if (!this.isUp) return Promise.resolve({ kind: "lost" });
     if (call.cancels !== undefined) return this.#cancel(call.cancels);
+    if (call.completes !== undefined) return this.#complete(call.completes);
     let isGone = false;
     const listeners = new Set<() => void>();
     return new Promise((resolve) => {
@@ -190,12 +197,33 @@ export class Instance implements Outside {
 
   /** Ends a run; the reply is lost like any other. */
   #cancel(run: string): Promise<Reply> {
+    return this.#replying(async () => {
+      const { kind: how } = await this.#runtime.cancel(run);
+      return { kind: "cancelled", how };
+    });
+  }
+
+  /** What the author's page does when a person is through. */
+  #complete({ id, person, data }: Completes): Promise<Reply> {
+    return this.#replying(async () => {
+      try {
+        const isFirst = await this.#pages.complete(id, { principal: person, data });
+        return { kind: "completed", how: isFirst ? "first" : "again" };
+      } catch (error) {
+        if (!isRepriseError(error, "ELICITATION_REFUSED")) throw error;
+        return { kind: "completed", how: "refused" };
+      }
+    });
+  }
+
+  /** The reply is lost when the instance goes down before it is there, or when what makes it fails. */
+  #replying(make: () => Promise<Reply>): Promise<Reply> {
     return new Promise((resolve) => {
       const lost = (): void => resolve({ kind: "lost" });
       this.#onLost.add(lost);
-      this.#runtime.cancel(run).then(({ kind: how }) => {
+      make().then((reply) => {
         this.#onLost.delete(lost);
-        if (this.isUp) resolve({ kind: "cancelled", how });
+        if (this.isUp) resolve(reply);
       }, lost);
     });
   }
@@ -249,8 +277,11 @@ export class Instance implements Outside {
 
   /** Makes one call to the outside, or lets the fault strike. */
   async port<T>(what: string, isStore: boolean, call: () => Promise<T>): Promise<T> {
-    await this.#awake();
+    await this.awake();
     this.#calls += 1;
+    if (isStore && this.#options.tellsStoreCalls === true && !sweeping.has(what)) {
+      this.#options.world.note({ is: "storeUsed", instance: this.name, what });
+    }
     const mine = this.#takeFault("before", isStore);
     if (mine !== undefined) await this.#strike(mine, `before ${what}`);
     let reached: { readonly value: T } | { readonly error: unknown };
@@ -262,81 +293,9 @@ export class Instance implements Outside {
     if (this.#dead) return never();
     const after = this.#takeFault("after", isStore);
     if (after !== undefined) await this.#strike(after, `after ${what}`);
-    await this.#awake();
+    await this.awake();
     if ("error" in reached) throw reached.error;
     return reached.value;
-  }
-
-  began(run: string, round: number, state: string): void {
-    this.#options.world.note({ is: "attempt", instance: this.name, run, round, state });
-  }
-
-  read(node: ReadNode): Promise<number> {
-    return this.port(`read ${node.id}`, false, async () => {
-      await this.#turns(node.turns);
-      const reading = this.#options.world.read(node.id);
-      if (node.throws) throw new Error("the read throws");
-      return reading;
-    });
-  }
-
-  async effect(
-    node: StepNode,
-    run: string,
-    key: string,
-    inputs: string,
-  ): Promise<number | "refused" | "broke"> {
-    const { world } = this.#options;
-    await this.#awake();
-    const { id, name, plan } = node;
-    world.note({
-      is: "entered",
-      version: this.version,
-      instance: this.name,
-      run,
-      step: id,
-      name,
-      key,
-      inputs,
-    });
-    return this.port(`effect ${name}`, false, async () => {
-      await this.#turns(node.turns);
-      const thrown = world.throwsOf(key);
-      const fails = (how: "refused" | "broke"): "refused" | "broke" => {
-        world.note({ is: "threw", run, step: id, key, how });
-        return how;
-      };
-      if (plan.does === "refuses" || (plan.does === "recovers" && thrown < 4))
-        return fails("refused");
-      if (plan.does === "breaks") return fails("broke");
-      if (plan.does === "works" && thrown < plan.throwsBefore) return fails("broke");
-      const answer = world.do(this.name, run, id, key);
-      if (plan.does === "works" && thrown < plan.throwsBefore + plan.throwsAfter)
-        return fails("broke");
-      return answer;
-    });
-  }
-
-  lookUp(key: string): Promise<number | undefined> {
-    return this.port("lookup", false, async () => this.#options.world.answerTo(key));
-  }
-
-  undo(node: StepNode, run: string, key: string): Promise<boolean> {
-    const { world } = this.#options;
-    const { id, name } = node;
-    return this.port(`undo ${name}`, false, async () => {
-      await this.#turns(node.turns);
-      if (world.throwsOf(key) < (node.undoThrows ?? 0)) {
-        world.note({ is: "threw", run, step: `undo ${id}`, key, how: "broke" });
-        return false;
-      }
-      world.undo(this.name, run, id, key);
-      return true;
-    });
-  }
-
-  async #turns(count: number): Promise<void> {
-    for (let turn = 0; turn < count; turn += 1) await oneTurn(this.#options.time);
   }
 
   // Faults ---------------------------------------------------------------------------------------------------------
@@ -358,7 +317,7 @@ export class Instance implements Outside {
         return never();
       case "pause":
         this.pause(at);
-        return this.#awake();
+        return this.awake();
       case "storeFails":
         world.note({ is: "storeFailed", instance, at });
         throw new RepriseError("STORE_UNAVAILABLE", "the store is played to be away", {
@@ -377,7 +336,8 @@ export class Instance implements Outside {
     this.#onGone.clear();
   }
 
-  async #awake(): Promise<void> {
+  /** Resolves when it is not paused; never in a dead one. */
+  async awake(): Promise<void> {
     while (this.#resumed !== undefined) await this.#resumed;
     if (this.#dead) return never();
     return undefined;
@@ -387,6 +347,6 @@ export class Instance implements Outside {
   #whenAwake(work: () => void): void {
     this.#options.time.stir();
     if (this.isUp) work();
-    else void this.#awake().then(work);
+    else void this.awake().then(work);
   }
 }

@@ -44,14 +44,23 @@ export interface ReadNode {
 export interface AskNode {
   readonly op: "ask";
   readonly id: string;
-  readonly kind: "confirm" | "elicit" | "sample";
+  readonly kind: "confirm" | "elicit" | "elicitUrl" | "sample";
   /** Undefined: the name of its kind. */
   readonly key: string | undefined;
   readonly text: string;
   readonly answer: JsonValue;
   /** What the handler makes of the answer. */
   readonly value: string;
+  /**
+   * Of a URL ask: whether its person completes the page, never does, or could not because the URL was made without the id.
+   */
+  readonly page?: "completes" | "never" | "none";
+  /** How long an accept waits for the page. */
+  readonly waitMs?: number;
 }
+
+/** What the handler makes of a page that nobody completed. */
+export const UNFINISHED = "unfinished";
 
 /** A part of a handler. */
 export type Node =
@@ -81,6 +90,8 @@ export interface Program {
   readonly body: Node;
   /** How long its questions may be answered. Default: a day. */
   readonly answerWithinMs?: number;
+  /** Its effects may repeat: the client carries the journal. */
+  readonly repeatable?: true;
 }
 
 /** Every node of a tree, the root first. */
@@ -149,6 +160,10 @@ export function keyOf(ask: AskNode): string {
   return ask.key ?? ask.kind;
 }
 
+function pageOf({ page, waitMs }: AskNode): string {
+  return page === undefined ? "" : `, page: ${page}, waits ${waitMs} ms`;
+}
+
 /** The program as a person reads it. */
 export function printed(node: Node, indent = ""): string {
   const deeper = `${indent}  `;
@@ -165,7 +180,7 @@ export function printed(node: Node, indent = ""): string {
     case "read":
       return `${indent}read ${node.name}${node.throws ? " throws" : ""}, ${node.turns} turns`;
     case "ask":
-      return `${indent}${node.kind} ${keyOf(node)} "${node.text}" -> ${node.value}`;
+      return `${indent}${node.kind} ${keyOf(node)} "${node.text}" -> ${node.value}${pageOf(node)}`;
     case "set":
     case "get":
       return `${indent}state.${node.op} ${node.key}`;

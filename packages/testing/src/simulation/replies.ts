@@ -21,6 +21,7 @@ export function opposite(ask: AskNode): JsonValue {
   if (ask.kind === "sample") {
     return { role: "assistant", model: "m", content: { type: "text", text: "other words" } };
   }
+  if (ask.kind === "elicitUrl") return { action: ask.value === "no" ? "accept" : "decline" };
   if (ask.value === "no") {
     const content = ask.kind === "confirm" ? { confirm: true } : { amount: 999 };
     return { action: "accept", content };
@@ -57,6 +58,8 @@ export function told(reply: Reply | undefined): string {
       return `${reply.code} ${JSON.stringify(reply.data)}`;
     case "cancelled":
       return `cancelling: ${reply.how}`;
+    case "completed":
+      return `completing: ${reply.how}`;
     default:
       return "lost";
   }

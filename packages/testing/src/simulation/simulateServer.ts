@@ -16,12 +16,12 @@ import type { ServerDefinition } from "@reprise/runtime";
 import { acceptedAs } from "../harness/reply.ts";
 import type { Call, Fault, Reply } from "./calls.ts";
 import { judgeLog } from "./checker.ts";
-import { Violation } from "./client.ts";
 import { toldHappening } from "./history.ts";
 import { type Draw, drawFrom } from "./random.ts";
 import { told } from "./replies.ts";
 import type { SeedViolation } from "./simulate.ts";
 import { SimulatedFleet } from "./simulatedFleet.ts";
+import { Violation } from "./violation.ts";
 
 /** A server with its fakes. */
 export interface ServedWorld {

@@ -11,14 +11,23 @@
  * F3 In some cases the processes' wall clocks differ from the store's and from each other: by hours, or by seconds where questions
  *    must be answered soon. The life of a state and of a key is judged by them; nothing else may be.
  */
-import type { RunRecord, RunStore } from "@reprise/runtime";
+import type {
+  ElicitationCompleter,
+  RunRecord,
+  RunStore,
+  SharedRecords,
+  StateSealer,
+} from "@reprise/runtime";
 import { createMemoryStore, type MemoryStore } from "../memoryStore.ts";
 import type { Call, Fault, Reply } from "./calls.ts";
 import { judgeAtRest, judgeExpired, judgeUndone, MOST_SECONDS_OFF_MS } from "./checker.ts";
 import type { Fleet, FleetOptions, Sending } from "./fleet.ts";
-import { Instance } from "./instance.ts";
+import { commonSealer, Instance } from "./instance.ts";
+import { nodesWith, type Program } from "./program.ts";
 import { type Draw, drawFrom } from "./random.ts";
+import { judgeRepeatable, judgeSealed } from "./repeatableJudge.ts";
 import { Scheduler } from "./scheduler.ts";
+import { type SealedState, SealedStates } from "./sealedStates.ts";
 import { type Happening, World } from "./world.ts";
 
 /** A process as a store that is made wrong on purpose sees it. */
@@ -27,8 +36,18 @@ export interface PlantedIn {
   later(work: () => void, ms?: number): void;
 }
 
-/** Puts something wrong between a process and its store, to show that the checker finds it. */
-export type Plant = (store: RunStore, process: PlantedIn) => RunStore;
+/** Puts something wrong between a process and one of its ports, to show that the checker finds it. */
+export interface Plant {
+  readonly store?: (store: RunStore, process: PlantedIn) => RunStore;
+  readonly shared?: (shared: SharedRecords) => SharedRecords;
+  readonly sealer?: (sealer: StateSealer) => StateSealer;
+  readonly completer?: (
+    completer: ElicitationCompleter,
+    shared: SharedRecords,
+  ) => ElicitationCompleter;
+  /** What the process takes its handler for. */
+  readonly program?: (program: Program) => Program;
+}
 
 interface Member {
   readonly instance: Instance;
@@ -66,6 +85,9 @@ export class SimulatedFleet implements Fleet {
   readonly #clocks: Draw;
   /** The farthest that a process's clock is off. */
   readonly #mostOffMs: number;
+  readonly #states = new SealedStates();
+  readonly #isRepeatable: boolean;
+  readonly #hasPages: boolean;
   readonly #members: Member[] = [];
   readonly #onTheWay = new Set<Promise<unknown>>();
   #strikesLeft: number;
@@ -81,6 +103,10 @@ export class SimulatedFleet implements Fleet {
     this.#seesDeath = this.#draw.chance(50);
     this.#strikesLeft = this.#draw.below(5);
     this.#clocks = drawFrom(options.seed ^ CLOCK_STREAM);
+    this.#isRepeatable = options.programs.some(({ repeatable }) => repeatable === true);
+    this.#hasPages = options.programs.some((program) =>
+      nodesWith(program, "ask").some(({ kind }) => kind === "elicitUrl"),
+    );
     const isShort = options.programs.some(({ answerWithinMs }) => answerWithinMs !== undefined);
     const farthest = isShort ? MOST_SECONDS_OFF_MS : MOST_HOURS_OFF_MS;
     this.#mostOffMs = this.#clocks.chance(40) ? farthest : 0;
@@ -112,6 +138,10 @@ export class SimulatedFleet implements Fleet {
     while (this.#onTheWay.size > 0) await this.#scheduler.until(Promise.all(this.#onTheWay));
   }
 
+  stateIn(requestState: string): SealedState | undefined {
+    return this.#states.of(requestState);
+  }
+
   peek(run: string): Promise<RunRecord | undefined> {
     return this.#data.load(run);
   }
@@ -123,6 +153,9 @@ export class SimulatedFleet implements Fleet {
 
   async judgeRest(): Promise<void> {
     await this.settle();
+    if (this.#isRepeatable) judgeRepeatable(this.world, this.#states.all);
+    // Who shares records looks into them each second, which costs time here.
+    if (this.#hasPages) await this.#closeAll();
     // One that looks after what others left behind, in each release that was deployed.
     for (const { version } of this.#options.programs) this.#member(version, this.#data, true);
     await this.#scheduler.pass(MISMATCH_IS_OVER_MS);
@@ -150,18 +183,20 @@ export class SimulatedFleet implements Fleet {
   #exchange(sending: Sending): Promise<Reply> {
     const { call } = sending;
     // A first call without a key is a new run each time it arrives: a network that doubles it does what a client could.
-    const isRepeatable = call.requestState !== undefined || this.#options.keyed;
-    const copies = isRepeatable && this.#isTroubled(sending, 8) ? 2 : 1;
+    const mayDouble =
+      call.requestState !== undefined || call.completes !== undefined || this.#options.keyed;
+    const copies = mayDouble && this.#isTroubled(sending, 8) ? 2 : 1;
     if (copies > 1) this.#noteNetwork("doubles a request");
     return new Promise((resolve, reject) => {
       let left = copies;
       for (let copy = 0; copy < copies; copy += 1) {
         const carried = this.#carry(sending, copy === 0 ? sending.fault : undefined);
-        const arrival = carried.then((reply) => {
-          left -= 1;
-          if (reply.kind !== "lost" || left === 0) resolve(reply);
-          this.#onTheWay.delete(arrival);
-        }, reject);
+        const arrival = carried
+          .then((reply) => {
+            left -= 1;
+            if (reply.kind !== "lost" || left === 0) resolve(reply);
+          }, reject)
+          .finally(() => this.#onTheWay.delete(arrival));
         this.#onTheWay.add(arrival);
       }
     });
@@ -175,6 +210,11 @@ export class SimulatedFleet implements Fleet {
       call,
       this.#isSettled ? undefined : fault,
     );
+    if (this.#isRepeatable && reply.kind === "question") {
+      const sealed = this.#states.of(reply.requestState);
+      const isDeployed = this.#options.programs.length > 1;
+      if (sealed !== undefined) judgeSealed(this.#states.of(call.requestState), sealed, isDeployed);
+    }
     await this.#delay(sending);
     if (this.#isTroubled(sending, 5)) return this.#lose("loses a reply");
     return reply;
@@ -232,13 +272,14 @@ export class SimulatedFleet implements Fleet {
     const program = programs.find((one) => one.version === version);
     if (program === undefined) throw new Error(`there is no version ${version}`);
     const store = data.another();
+    const plant = this.#plant;
     let isDead = false;
     const instance = new Instance({
       name: `process-${this.#members.length + 1}`,
-      program,
+      program: plant?.program?.(program) ?? program,
       keyed,
       store:
-        this.#plant?.(store, {
+        plant?.store?.(store, {
           later: (work, ms) => {
             const unlessDead = (): void => {
               if (!isDead) work();
@@ -247,11 +288,15 @@ export class SimulatedFleet implements Fleet {
             else this.#scheduler.after(ms, unlessDead);
           },
         }) ?? store,
+      shared: this.#hasPages ? (plant?.shared?.(store.shared) ?? store.shared) : undefined,
+      sealer: this.#states.watched(plant?.sealer?.(commonSealer) ?? commonSealer),
+      completer: (own) => plant?.completer?.(own, store.shared) ?? own,
       world: this.world,
       time: this.#scheduler,
       random: () => this.#text(),
       hears: this.#draw.chance(70),
       sweeps,
+      tellsStoreCalls: this.#isRepeatable,
       aheadMs: this.#clocks.below(2 * this.#mostOffMs + 1) - this.#mostOffMs,
       served: this.#options.served,
       onDown: (how) => {

@@ -21,6 +21,7 @@ export type Happening =
       readonly version: string;
       readonly instance: string;
       readonly run: string;
+      readonly round: number;
       readonly step: string;
       readonly name: string;
       readonly key: string;
@@ -66,7 +67,19 @@ export type Happening =
       readonly stoodStillMs: number;
       readonly undoes: boolean;
     }
-  | { readonly is: "read"; readonly step: string }
+  | ({ readonly is: "read" } & Reading)
+  /** A handler has the outcome of a URL ask that was accepted. `stoodStillMs`: of its process, in all. */
+  | {
+      readonly is: "gotPage";
+      readonly instance: string;
+      readonly run: string;
+      readonly ask: string;
+      readonly completed: boolean;
+      readonly tookMs: number;
+      readonly stoodStillMs: number;
+    }
+  /** An instance made a call of the store, where that is told. */
+  | { readonly is: "storeUsed"; readonly instance: string; readonly what: string }
   /** The store acknowledged these entries of a run: `kind name`. */
   | {
       readonly is: "recorded";
@@ -91,6 +104,14 @@ export type Happening =
     }
   /** What the network did to a message. */
   | { readonly is: "network"; readonly what: string };
+
+/** Where the remote is read from. */
+export interface Reading {
+  readonly step: string;
+  readonly name: string;
+  readonly run: string;
+  readonly round: number;
+}
 
 /** The world of one case. */
 export class World {
@@ -135,8 +156,8 @@ export class World {
   }
 
   /** A value that is another one at every reading. */
-  read(step: string): number {
-    this.note({ is: "read", step });
+  read(reading: Reading): number {
+    this.note({ is: "read", ...reading });
     return this.#readings;
   }
 

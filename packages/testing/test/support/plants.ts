@@ -18,7 +18,7 @@ import type { Plant } from "@reprise/testing/simulation";
 const FLUSH_MS = 500;
 
 /** By what is wrong. */
-export const plants: Readonly<Record<string, () => Plant>> = {
+export const plants: Readonly<Record<string, () => NonNullable<Plant["store"]>>> = {
   "the epoch check is dropped": () => (store) => {
     type Write = (ref: AttemptRef, progress: Progress) => Promise<TransitionReply>;
     const asOwner = async (ref: AttemptRef, progress: Progress, write: Write) => {
