@@ -43,7 +43,8 @@ export interface Visit {
 const usualTimeoutMs = 55_000;
 const longestPauseMs = 2_000;
 const lostPauseMs = 150;
-const mostRounds = 8;
+/** A store that forgot the last round asks it once more: twice as many as the longest errand has, and some. */
+const mostRounds = 20;
 
 /** Does an errand to its end. Late repetitions go on in `stragglers`. */
 export async function visit(visit: Visit, stragglers: Promise<unknown>[]): Promise<Ended> {
