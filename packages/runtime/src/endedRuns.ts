@@ -7,7 +7,7 @@
  * T1 A run is counted once, by the process that recorded its end; one that is parked or interrupted has not ended.
  * T2 At most `MOST_MARKS` earlier counts are kept, one for each `mark`.
  */
-import type { RunNews } from "./observer.ts";
+import type { NewsOf, RunNews } from "./observer.ts";
 
 /** What ended in a span of time. */
 export interface EndedLately {
@@ -72,6 +72,6 @@ export class EndedRuns {
 }
 
 /** How a run ended that was ended from outside. */
-function endingOf({ action, status }: Extract<RunNews, { type: "acted" }>): string | undefined {
+function endingOf({ action, status }: NewsOf<"acted">): string | undefined {
   return action === "cancelled" || action === "finished" ? status : undefined;
 }

@@ -111,8 +111,8 @@ export function createRuntime(options: RuntimeOptions): Runtime & Executor {
   };
   const { rateLimit = defaultRateLimit } = options;
   const limiter = rateLimit === "none" ? undefined : new RateLimiter(rateLimit, clock);
-  // Last: what is refused above must leave nothing running.
   const tidy = store && options.history && new HistoryTidy(options.history, store, clock);
+  // Last: what is refused above must leave nothing running.
   const sweeper =
     store === undefined || options.sweep === false ? undefined : new Sweeper(deps, store, tidy);
   sweeper?.start();

@@ -136,27 +136,19 @@ export async function readPage(
 }
 
 function readingOf(query: HistoryQuery, now: number): Reading {
-  const { status = "all", handler, principal, from = 0, to, limit, cursor, order } = query;
+  const { status = "all", handler, principal, from = 0, to, limit, cursor } = query;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_HISTORY_PAGE)
     throw new RangeError(
       `limit must be a whole number from 1 to ${MAX_HISTORY_PAGE}, got ${limit}`,
     );
   if (cursor !== undefined && !entry.test(cursor))
     throw new RangeError("cursor must be `next` of the page before");
-  const filters = principal !== undefined && handler !== undefined;
-  if (order !== undefined) {
-    if (status !== "waiting" || query.from !== undefined || to !== undefined)
-      throw new RangeError('order is of status "waiting" alone, without from and to');
-    const isFiltered = principal !== undefined || handler !== undefined;
-    // A blank is below all that an entry may go on with.
-    const behind = cursor === undefined ? "" : `${cursor} `;
-    const rows = isFiltered ? MAX_ROWS : limit + 1;
-    return { list: OPEN_SINCE, from: behind, below: undefined, rows, isRising: true };
-  }
+  if (query.order !== undefined) return openReading(query);
   const until = to === undefined ? undefined : dateOf(to);
   const below = cursor === undefined || (until !== undefined && until < cursor) ? until : cursor;
   const by =
     principal !== undefined ? { principal } : handler !== undefined ? { handler } : undefined;
+  const filters = principal !== undefined && handler !== undefined;
   return {
     list: listName(status, by),
     from: dateOf(Math.max(from, now - HISTORY_MS)),
@@ -164,6 +156,28 @@ function readingOf(query: HistoryQuery, now: number): Reading {
     // One more than is shown tells whether there is a next page.
     rows: filters ? MAX_ROWS : limit + 1,
     isRising: false,
+  };
+}
+
+function openReading({
+  status,
+  handler,
+  principal,
+  from,
+  to,
+  limit,
+  cursor,
+}: HistoryQuery): Reading {
+  if (status !== "waiting" || from !== undefined || to !== undefined)
+    throw new RangeError('order is of status "waiting" alone, without from and to');
+  const filters = principal !== undefined || handler !== undefined;
+  return {
+    list: OPEN_SINCE,
+    // A blank is below all that an entry may go on with.
+    from: cursor === undefined ? "" : `${cursor} `,
+    below: undefined,
+    rows: filters ? MAX_ROWS : limit + 1,
+    isRising: true,
   };
 }
 

@@ -99,6 +99,7 @@ export type {
   AskKind,
   AttemptCause,
   AttemptEnd,
+  NewsOf,
   RefusedState,
   RunEvent,
   RunFacts,

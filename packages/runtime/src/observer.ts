@@ -151,7 +151,10 @@ type Happening = {
 /** One happening in a run, as observers hear of it. Happenings share what is said of their run: nobody may change it. */
 export type RunNews = { readonly run: RunFacts } & Happening;
 
-/** The same in one piece, as history keeps it. */
+/** News of one type. */
+export type NewsOf<T extends RunNews["type"]> = Extract<RunNews, { readonly type: T }>;
+
+/** A happening and what is said of its run in one piece, as history keeps it. */
 export type RunEvent = RunFacts & Happening;
 
 /** News as history keeps them. */

@@ -9,7 +9,7 @@
 import { AttemptReporter, type ReportedAttempt, type Telling } from "./attemptReporter.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
-import type { RefusedState, RunFacts, RunNews, RunObserver } from "./observer.ts";
+import type { NewsOf, RefusedState, RunFacts, RunNews, RunObserver } from "./observer.ts";
 import type { RunHead, RunOrigin } from "./runRecord.ts";
 
 /** A run as its record shows it. */
@@ -19,7 +19,7 @@ interface Recorded {
 }
 
 /** What was done to a run from outside an attempt. */
-type Action = Extract<RunNews, { readonly type: "acted" }>["action"];
+type Action = NewsOf<"acted">["action"];
 
 /** One process's reporter. */
 export class RunReporter implements Telling {

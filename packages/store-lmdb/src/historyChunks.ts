@@ -7,21 +7,23 @@
 import type { RunEvent, RunFacts } from "@reprise/runtime";
 
 /** What an event says of its run: carried over to the next one unless that says otherwise. */
-const facts = Object.keys({
-  runId: true,
-  method: true,
-  handler: true,
-  effects: true,
-  principal: true,
-  client: true,
-  protocolVersion: true,
-  round: true,
-  epoch: true,
-  attempt: true,
-  version: true,
-  runStartedAt: true,
-  instance: true,
-} satisfies Record<keyof RunFacts, true>);
+const facts: ReadonlySet<string> = new Set(
+  Object.keys({
+    runId: true,
+    method: true,
+    handler: true,
+    effects: true,
+    principal: true,
+    client: true,
+    protocolVersion: true,
+    round: true,
+    epoch: true,
+    attempt: true,
+    version: true,
+    runStartedAt: true,
+    instance: true,
+  } satisfies Record<keyof RunFacts, true>),
+);
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -49,12 +51,12 @@ export function eventsOf(text: string): readonly RunEvent[] {
   const parts = Array.isArray(parsed) ? (parsed as readonly Members[]) : [parsed as Members];
   const known: Record<string, unknown> = {};
   return parts.map((part) => {
-    for (const name of facts) {
-      if (!(name in part)) continue;
-      if (part[name] === null) delete known[name];
-      else known[name] = part[name];
+    const own: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(part)) {
+      if (!facts.has(name)) own[name] = value;
+      else if (value === null) delete known[name];
+      else known[name] = value;
     }
-    const own = Object.fromEntries(Object.entries(part).filter(([name]) => !facts.includes(name)));
     return { ...known, ...own } as unknown as RunEvent;
   });
 }

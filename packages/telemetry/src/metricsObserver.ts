@@ -5,7 +5,7 @@
  *    when somebody reads the figures. Counting many at once costs the calls that they are of a fraction of counting each.
  * M2 Every run is counted once as ended, by the instance that recorded its end.
  */
-import type { RefusedState, RunNews, RunObserver } from "@reprise/runtime";
+import type { NewsOf, RefusedState, RunNews, RunObserver } from "@reprise/runtime";
 import { type AbandonmentOptions, Abandonments } from "./abandonments.ts";
 import { clientLabel } from "./clientNames.ts";
 import type { Metrics } from "./registry.ts";
@@ -32,8 +32,6 @@ export function metricsObserver(
 ): MetricsObserver {
   return new Counting(metrics, abandonments);
 }
-
-type NewsOf<T extends RunNews["type"]> = Extract<RunNews, { readonly type: T }>;
 
 /** Causes are words of ours; should a sealer make others up, they are one. */
 const causeForm = /^[a-z][a-z_]{0,39}$/;

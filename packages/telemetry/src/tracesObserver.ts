@@ -15,13 +15,11 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { RunNews, RunObserver } from "@reprise/runtime";
+import type { NewsOf, RunNews, RunObserver } from "@reprise/runtime";
 import { clientLabel } from "./clientNames.ts";
 import { firstSpanOf, type GivenIds, parentOf } from "./traceIds.ts";
 
 const MAX_OPEN = 10_000;
-
-type NewsOf<T extends RunNews["type"]> = Extract<RunNews, { readonly type: T }>;
 
 interface OpenAttempt {
   readonly span: Span;
