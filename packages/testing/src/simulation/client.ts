@@ -62,7 +62,7 @@ export class Client {
     this.#versions = programs.map(({ version }) => version);
     this.#answerWithinMs = programs[0]?.answerWithinMs;
     this.#trouble = 2 + draw.below(9);
-    this.pages = new Pages(draw);
+    this.pages = new Pages(draw, programs);
     this.#answers = new Answers(programs);
     this.#questions = new Questions(fleet, this.#answers, this.pages);
     this.#isRepeatable = programs[0]?.repeatable === true;
