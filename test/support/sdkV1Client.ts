@@ -18,8 +18,16 @@ export interface SdkV1Client {
   readonly asked: readonly Asked[];
   /** Ids of URL asks whose completion the server told. */
   readonly completed: readonly string[];
+  /**
+   * Rejects when the SDK has lost a call's stream for good, or could not send an answer: it only reports that, and the call
+   * stays open until its time limit. Never resolves.
+   */
+  readonly broken: Promise<never>;
   close(): Promise<void>;
 }
+
+/** What `onerror` is told of then. */
+const forGood = /^Maximum reconnection attempts|^Failed to send response/;
 
 /** Connects to `url`. Declares forms, unless `elicitation` says otherwise. `headers` go along with each request. */
 export async function connectSdkV1(
@@ -57,6 +65,12 @@ export async function connectSdkV1(
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
     completed.push(params.elicitationId);
   });
+  const broken = new Promise<never>((_, reject) => {
+    client.onerror = (error) => {
+      if (forGood.test(error.message)) reject(error);
+    };
+  });
+  broken.catch(() => undefined);
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
   });
@@ -66,6 +80,7 @@ export async function connectSdkV1(
     client,
     asked,
     completed,
+    broken,
     async close() {
       await transport.terminateSession();
       await client.close();

@@ -1,7 +1,7 @@
 /**
  * A host of revision 2025-11-25: the official v1 SDK's client, which answers questions on its call's stream and gets that
- * stream again by `Last-Event-ID`. When a call breaks for good it opens a new session and makes the same call again, which the
- * tool's own idempotency key joins to the first one.
+ * stream again by `Last-Event-ID`. When a call breaks for good, or the SDK has given its stream or an answer up, it opens a new
+ * session and makes the same call again, which the tool's own idempotency key joins to the first one.
  *
  * The SDK cancels a call that takes longer than its time limit; that the run is then RUN_CANCELLED is its own doing.
  */
@@ -48,13 +48,14 @@ export async function legacyVisit(visit: Visit, stragglers: Promise<unknown>[]):
     try {
       const connected = await connectSdkV1(url, answer, modes, { "x-caller": caller });
       opened.push(connected);
-      const result = await connected.client.callTool(
-        { name: errand.tool, arguments: { ...errand.args } },
-        undefined,
-        {
-          timeout: callTimeoutMs,
-        },
-      );
+      const result = await Promise.race([
+        connected.client.callTool(
+          { name: errand.tool, arguments: { ...errand.args } },
+          undefined,
+          { timeout: callTimeoutMs },
+        ),
+        connected.broken,
+      ]);
       record.took(sinceMs, "result", { isWhole: true });
       const content = result.content as readonly { readonly text?: string }[];
       const text = content.map((each) => each.text ?? "").join("\n");
