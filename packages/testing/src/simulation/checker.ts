@@ -7,10 +7,10 @@
  * 3. One step of one run has one key, and every time it is entered under that key it has the same inputs, until a failed run is
  *    gone on with or a deploy has changed what it reads.
  * 4. A step of policy "fail" happens at most once, whatever a deploy calls it, one that looks its key up at most once more for
- *    each pause.
+ *    each pause. What a process had called before it died may arrive behind the look-up, and is not counted.
  * 5. Every attempt of a round begins with the same state.
  * 6. A key is free only when every step that was entered said that nothing happened, or the remote said so when it was looked up. What a
- *    paused process had called before others got the run may come about all the same.
+ *    process that is paused or dead had called before others got the run may come about all the same.
  * 7. Nothing is recorded by an attempt once a later one of its run was given out. (Only where things are noted in the order in
  *    which the store does them.)
  * 8. But for what a paused process had called before it was paused: to a remote that knows keys, a step of one idempotency key happens once, over all runs of that key.
@@ -74,6 +74,7 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
   const keys = new Once("one step, other key");
   const states = new Once("one round, other state");
   const times = new Map<string, number>();
+  const dead = new Set<string>();
   let pauses = 0;
   for (const one of world.log) {
     switch (one.is) {
@@ -81,6 +82,9 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
         pauses += 1;
         unaware.add(one.instance);
         paused.add(one.instance);
+        break;
+      case "crashed":
+        dead.add(one.instance);
         break;
       case "fenced":
         unaware.delete(one.instance);
@@ -123,9 +127,10 @@ export function judgeLog(world: World, programs: readonly Program[], keyed: bool
       }
       case "done": {
         const step = `${one.run} ${one.step}`;
+        const policy = policies.get(one.step);
+        if (policy === "lookup" && dead.has(one.instance)) break;
         const count = (times.get(step) ?? 0) + 1;
         times.set(step, count);
-        const policy = policies.get(one.step);
         const most =
           policy === "fail" ? 1 : policy === "lookup" ? 1 + pauses : Number.POSITIVE_INFINITY;
         if (count > most)
@@ -168,16 +173,16 @@ export function judgeRecord(
   }
 }
 
-/** Effects of processes that stood still in the middle of a call, until others had the run: nobody can prevent those. */
+/** Effects of processes that stood still or died in the middle of a call, until others had the run: nobody can prevent those. */
 function callsAfterTakeover(world: World, run: string): ReadonlySet<Happening> {
-  const paused = new Set<string>();
+  const away = new Set<string>();
   const late = new Set<Happening>();
   let owner: string | undefined;
   for (const one of world.log) {
-    if (one.is === "paused") paused.add(one.instance);
+    if (one.is === "paused" || one.is === "crashed") away.add(one.instance);
     else if (one.is === "claimed" && one.run === run) owner = one.instance;
     else if (one.is === "done" && one.run === run && one.instance !== owner)
-      if (paused.has(one.instance)) late.add(one);
+      if (away.has(one.instance)) late.add(one);
   }
   return late;
 }
