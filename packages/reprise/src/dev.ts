@@ -69,6 +69,8 @@ async function start(
       port,
       dataDir: data,
       listTtlMs: 0,
+      // Who tries a tool out looks for its run.
+      repeatableHistory: true,
       logger,
       ...(host === undefined ? {} : { host }),
       // Elsewhere than on loopback a link proves nothing; that takes `reprise ops`.

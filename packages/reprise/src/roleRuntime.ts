@@ -42,6 +42,7 @@ export function runtimeOptions(
     store: signals.storeMeasured(store),
     shared: store.shared,
     history: store.history,
+    repeatableHistory: settings.repeatableHistory,
     observers: signals.observers,
     instance: instanceName,
     sealer: createStateSealer({

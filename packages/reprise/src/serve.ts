@@ -57,6 +57,7 @@ export interface ServeOptions
       | "drainTimeoutMs"
       | "maxConcurrentAttempts"
       | "rateLimit"
+      | "repeatableHistory"
       | "sweep"
       | "observers"
     >,

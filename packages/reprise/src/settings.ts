@@ -50,6 +50,7 @@ export interface Settings {
   readonly recordEncryptionKey: readonly string[];
   readonly leaseMs: number;
   readonly retentionMs: number;
+  readonly repeatableHistory: boolean;
   readonly maxWaitingRuns: number;
   readonly maxBytesPerCaller: number;
   readonly rateLimitPerMinute: number;
@@ -196,6 +197,7 @@ const cells: { readonly [Name in keyof Settings]-?: Cells } = {
 
   leaseMs: [from(100), "ms", 10_000, "both", "After this long without a sign of life an attempt counts as dead and its run is taken over. The same for all processes."],
   retentionMs: [from(1000), "ms", 86_400_000, "both", "How long an ended run is kept."],
+  repeatableHistory: [onOff, undefined, false, "both", "Shows runs of repeatable handlers in the dashboard too. They have no record: a question that stays open is then data in Redis all the same."],
   maxWaitingRuns: [from(1), "runs", 1000, "both", "Open questions that one caller may have."],
   maxBytesPerCaller: [bytes, "bytes", 67_108_864, "both", "What the waiting runs of one caller may hold."],
   rateLimitPerMinute: [from(0), "calls a minute", 1200, "front", "Calls of one caller at each front in the long run; 0 for no limit. Callers without auth are not counted."],

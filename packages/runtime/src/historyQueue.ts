@@ -8,7 +8,7 @@
  * Q3 Of runs that went well and of which nothing has left yet only so many are kept as leave soon. Beyond that they are let go as a
  *    whole, and so is one for each new event when the queue is full, so that nothing half-told stays in the lists. Only where there
  *    is none does a new event itself not fit.
- * Q4 A repeatable run that goes well within `PASSING_MS` leaves nothing: it touches no store, and history is no reason to.
+ * Q4 A repeatable run that goes well within `PASSING_MS` leaves nothing, also where the history of such runs is kept.
  */
 import type { RunNews } from "./observer.ts";
 

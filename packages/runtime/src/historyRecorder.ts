@@ -9,8 +9,9 @@
  *    fixed part of what it can do and no more, whatever happens. What comes faster for longer than the queue can hold is dropped.
  * R3 What the store refuses for now is sent again; what it keeps refusing is dropped, so that one bad batch does not hold up all that
  *    comes after it.
- * R4 Each beat says how many runs ended lately, also of those that are dropped or never had an id (endedRuns.ts).
- * R5 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
+ * R4 Each beat says how many runs ended lately, also of those that are dropped, left out or never had an id (endedRuns.ts).
+ * R5 Of repeatable runs nothing is kept unless that is wanted: they touch no store, and history is no reason to.
+ * R6 `close` gives what is queued a bounded time and then lets it go. Nothing is told after it.
  */
 import { hostname } from "node:os";
 import { isRepriseError } from "@reprise/errors";
@@ -45,7 +46,7 @@ interface Process {
 
 /** The recorder of a runtime; undefined when it was given no history. */
 export function recorderOf(
-  { history, role, dispatcher, server }: RuntimeOptions,
+  { history, repeatableHistory = false, role, dispatcher, server }: RuntimeOptions,
   { clock, log, instance, running, isDraining }: Process,
 ): HistoryRecorder | undefined {
   if (history === undefined) return undefined;
@@ -62,7 +63,7 @@ export function recorderOf(
     running: running.size,
     draining: isDraining(),
   });
-  return new HistoryRecorder(history, { clock, log, about });
+  return new HistoryRecorder(history, { clock, log, about, repeatableHistory });
 }
 
 /** What a recorder needs. */
@@ -71,6 +72,8 @@ export interface RecorderParts {
   readonly log: Logger;
   /** What is said of this process at each beat. */
   readonly about: () => InstanceInfo;
+  /** R5 */
+  readonly repeatableHistory: boolean;
 }
 
 /** The recorder of one process. */
@@ -116,11 +119,12 @@ export class HistoryRecorder implements RunObserver {
     const unsorted = this.#unsorted;
     if (unsorted.length === 0) return;
     this.#unsorted = [];
+    const { repeatableHistory } = this.#parts;
     const runs = new Map<string, RunNews[]>();
     for (const news of unsorted) {
       this.#ended.note(news);
-      const { runId } = news.run;
-      if (runId === undefined) continue;
+      const { runId, effects } = news.run;
+      if (runId === undefined || (effects === "repeatable" && !repeatableHistory)) continue;
       const known = runs.get(runId);
       if (known === undefined) runs.set(runId, [news]);
       else known.push(news);

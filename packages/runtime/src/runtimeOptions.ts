@@ -60,6 +60,11 @@ export interface RuntimeOptions {
   readonly instance?: string;
   /** Where operators see what happened: an observer hands it there in the background. Default: nowhere. */
   readonly history?: HistoryStore | undefined;
+  /**
+   * Whether runs of repeatable handlers leave a history too: they have no record, and a question that stays open is then data in the
+   * store all the same. Default false.
+   */
+  readonly repeatableHistory?: boolean | undefined;
   /** What this process says of itself there. Default: `front` with a dispatcher, else `embedded`. */
   readonly role?: InstanceInfo["role"] | undefined;
 }

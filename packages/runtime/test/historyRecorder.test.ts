@@ -177,18 +177,31 @@ describe("the recorder of history", () => {
 describe("a repeatable run", () => {
   const inputResponses = { confirm: { action: "accept", content: { confirm: true } } };
 
-  function asking(kept: RunEvent[]): Harness {
+  function asking(kept: RunEvent[], repeatableHistory = true): Harness {
     const handler = async (_args: unknown, ctx: Context): Promise<string> =>
       (await ctx.confirm("Sure?")) ? "yes" : "no";
     return startHarness(
       { tools: [tool({ name: "t", description: "d", effects: "repeatable", handler })] },
       {
+        repeatableHistory,
         history: sink(async (events) => {
           kept.push(...events);
         }),
       },
     );
   }
+
+  test("leaves nothing, however long its question is open, unless its history is wanted", async () => {
+    const kept: RunEvent[] = [];
+    const h = asking(kept, false);
+    const { requestState } = question(await h.call("t"));
+    await h.advance(60_000);
+    await h.call("t", { requestState, inputResponses });
+    await h.advance(60_000);
+    await h.runtime.close();
+    expect(kept).toEqual([]);
+    expect(h.runtime.historyDropped).toBe(0);
+  });
 
   test("that is answered within a second leaves nothing, as it touches no store either, and is not missed", async () => {
     const kept: RunEvent[] = [];
@@ -235,6 +248,7 @@ describe("a repeatable run", () => {
     const h = startHarness(
       { tools: [fails] },
       {
+        repeatableHistory: true,
         history: sink(async (events) => {
           kept.push(...events);
         }),

@@ -31,7 +31,13 @@ function swept(over: (history: HistoryStore) => HistoryStore = (history) => hist
   const history = createMemoryHistory(base.clock.now);
   const h = base.beside(
     {},
-    { history: over(history), sweep: true, requestStateLifetime: "1h", instance: "one" },
+    {
+      history: over(history),
+      repeatableHistory: true,
+      sweep: true,
+      requestStateLifetime: "1h",
+      instance: "one",
+    },
   );
   return {
     h,

@@ -36,7 +36,9 @@ async function run(config: ShopConfig): Promise<void> {
     const print = (link: string): void => {
       process.stdout.write(`  operators ${link}  (opens once)\n`);
     };
-    const mcp = await serve(server, { port: config.port, dataDir: config.dataDir, ops: { print } });
+    const { port, dataDir } = config;
+    // A newcomer looks for every run of the page in the dashboard.
+    const mcp = await serve(server, { port, dataDir, repeatableHistory: true, ops: { print } });
     page.serve({ server, payments, mcpUrl: mcp.url });
     // Before the first line: who reads it may send a signal at once.
     const signal = nextSignal();
