@@ -54,6 +54,8 @@ export { durationMs } from "./duration.ts";
 export type { Completion, ElicitationCompleter } from "./elicitations.ts";
 export type { EndedLately } from "./endedRuns.ts";
 export { createRuntime } from "./engine.ts";
+export type { HistoryChunk } from "./historyChunks.ts";
+export { chunksOf, eventsIn } from "./historyChunks.ts";
 export type { Listed, PageSource, Reading } from "./historyLists.ts";
 export {
   COUNTED,

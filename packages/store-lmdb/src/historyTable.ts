@@ -12,7 +12,9 @@
  */
 import {
   COUNTED,
+  chunksOf,
   entryOf,
+  eventsIn,
   historyAfter,
   type KeptHistory,
   keptOf,
@@ -24,7 +26,6 @@ import {
   timeOf,
 } from "@reprise/runtime";
 import type { TextDatabase } from "./environment.ts";
-import { chunkOf, eventsOf } from "./historyChunks.ts";
 import * as keys from "./keys.ts";
 
 const counted: ReadonlySet<string> = new Set(COUNTED);
@@ -50,10 +51,8 @@ export class HistoryTable {
     const { first, newest } = keptOf(kept.told);
     if (found !== undefined && before === undefined) this.#remove(runId, found);
     if (newest > first) this.#removeBetween(runId, first, Math.min(newest, numbers));
-    // Of these, the ones in the middle are not kept either.
-    this.#putEvents(runId, numbers, events.slice(0, Math.max(0, first - numbers)));
-    const from = Math.max(first, newest, numbers);
-    this.#putEvents(runId, from, events.slice(from - numbers));
+    for (const { number, text } of chunksOf(events, numbers, kept.told))
+      void this.#database.put(keys.historyEventKey(runId, number), text);
     this.#move(before === undefined ? [] : listsOf(before.summary), listsOf(kept.summary));
     void this.#database.put(keys.historyKey(runId), JSON.stringify(kept));
   }
@@ -66,14 +65,12 @@ export class HistoryTable {
 
   /** The events that are kept of a run, oldest first. @param told how many there were */
   events(runId: string, told: number): readonly RunEvent[] {
-    const { first, newest } = keptOf(told);
-    return [...this.#database.getRange(keys.historyEventRange(runId))].flatMap(({ key, value }) => {
-      const start = keys.historyEventNumber(key);
-      return eventsOf(value).filter((_, index) => {
-        const number = start + index;
-        return number < first || number >= newest;
-      });
-    });
+    const found = this.#database.getRange(keys.historyEventRange(runId));
+    const chunks = [...found].map(({ key, value }) => ({
+      number: keys.historyEventNumber(key),
+      text: value,
+    }));
+    return eventsIn(chunks, runId, told);
   }
 
   /** Entries of a list. */
@@ -123,12 +120,6 @@ export class HistoryTable {
       if (found !== undefined && entryOf(found.summary) === entry) this.#remove(runId, found);
       else this.#move([{ list: "all", entry }], []);
     }
-  }
-
-  /** @param number of the first of them */
-  #putEvents(runId: string, number: number, events: readonly RunEvent[]): void {
-    if (events.length === 0) return;
-    void this.#database.put(keys.historyEventKey(runId, number), chunkOf(events));
   }
 
   /** Deletes what holds only events from `first` to before `newest`; what holds others too stays until they go. */

@@ -6,7 +6,7 @@ import { defineScript, type Script } from "./script.ts";
 /** A run's keys, and the lists that it leaves and joins. */
 export type HistoryKey =
   | "kept"
-  | "events"
+  | "timeline"
   | "all"
   | "allOfHandler"
   | "allOfPrincipal"
@@ -26,21 +26,22 @@ export const recordHistory: Script<
   | "expected"
   | "text"
   | "keptMs"
+  | "aheadMs"
   | "anew"
   | "leftEntry"
+  | "attended"
   | "entry"
   | "attends"
   | "leftOpen"
   | "openEntry"
   | "since"
-  | "number"
   | "dropFrom"
   | "dropUntil",
   "OK" | "CONFLICT"
 > = defineScript("recordHistory", {
   keys: [
     "kept",
-    "events",
+    "timeline",
     "all",
     "allOfHandler",
     "allOfPrincipal",
@@ -59,18 +60,19 @@ export const recordHistory: Script<
     "expected",
     "text",
     "keptMs",
+    "aheadMs",
     "anew",
     "leftEntry",
+    "attended",
     "entry",
     "attends",
     "leftOpen",
     "openEntry",
     "since",
-    "number",
     "dropFrom",
     "dropUntil",
   ],
-  rest: "events",
+  rest: "chunks",
   parse: ([tag]) => (tag === "OK" || tag === "CONFLICT" ? tag : undefined),
 });
 

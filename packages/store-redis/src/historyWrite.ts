@@ -24,14 +24,16 @@ export interface HistoryWrite {
   readonly found: FoundHistory | undefined;
   readonly kept: KeptHistory;
   readonly text: string;
-  readonly events: readonly string[];
-  /** Of the first of the events. */
-  readonly number: number;
+  /** What is added to the timeline. */
+  readonly chunks: readonly string[];
   /** The events between these numbers are not kept. */
   readonly dropped: { readonly first: number; readonly newest: number };
   readonly since: string;
   readonly keptMs: number;
 }
+
+/** Lists live so much longer than what joins them, and their expiry moves once in that time. */
+const LISTS_AHEAD_MS = 3_600_000;
 
 /** Sends it; false when something else stands there by now. */
 export async function writeHistory(
@@ -39,7 +41,7 @@ export async function writeHistory(
   keys: Keys,
   write: HistoryWrite,
 ): Promise<boolean> {
-  const { runId, found, kept, text, events, number, dropped, since, keptMs } = write;
+  const { runId, found, kept, text, chunks, dropped, since, keptMs } = write;
   const stood = found?.stood;
   const before = stood === undefined ? [] : listsOf(stood.summary);
   const after = listsOf(kept.summary);
@@ -53,18 +55,19 @@ export async function writeHistory(
       expected: found?.raw ?? "",
       text,
       keptMs,
+      aheadMs: LISTS_AHEAD_MS,
       anew: stood !== undefined && found?.kept === undefined ? "1" : "",
       leftEntry: before[0]?.entry ?? "",
+      attended: stood?.summary.attention === undefined ? "" : "1",
       entry: after[0]?.entry ?? "",
       attends: kept.summary.attention === undefined ? "" : "1",
       leftOpen: openOf(before),
       openEntry: openOf(after),
       since,
-      number,
       dropFrom: dropped.first,
       dropUntil: dropped.newest,
     },
-    events,
+    chunks,
   );
   return reply === "OK";
 }

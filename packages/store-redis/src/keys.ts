@@ -125,9 +125,9 @@ export class Keys {
   }
 
   /** What is known of a run, and its events. */
-  historyOf(runId: string): { readonly kept: string; readonly events: string } {
+  historyOf(runId: string): { readonly kept: string; readonly timeline: string } {
     const tag = this.#historyTag(this.historyBucketOf(runId));
-    return { kept: `${tag}kept:${runId}`, events: `${tag}events:${runId}` };
+    return { kept: `${tag}kept:${runId}`, timeline: `${tag}timeline:${runId}` };
   }
 
   /** A list of runs. @param list words of A-Z a-z 0-9 _ - */

@@ -6,11 +6,10 @@
  * H1 Rows are folded here and compared in the script: whoever wrote in between is read, and it is decided anew.
  * H2 A page reads `HISTORY_BUCKETS` lists, at most `MAX_ROWS` entries of each, and the rows of what it shows with one command for
  *    each bucket. Counts are counted by Redis, without reading entries.
- * H3 Rows, events and actions are JSON, wrapped where the store has a `recordEncryptionKey`: principals stand in them. Lists have run ids,
- *    times and digests.
+ * H3 Rows and events are packed JSON, actions JSON, wrapped where the store has a `recordEncryptionKey`: principals stand in them. Lists have
+ *    run ids, times and digests.
  * H4 Every key expires; what is old in a list that lives on goes as others join it, and no reader sees it before.
  */
-import { randomBytes } from "node:crypto";
 import { RepriseError } from "@reprise/errors";
 import {
   AUDIT_MS,
@@ -20,14 +19,15 @@ import {
   checkAudit,
   checkAudits,
   checkInstance,
+  chunksOf,
   dateOf,
+  eventsIn,
   HISTORY_MS,
   type HistoryStore,
   historyAfter,
   INSTANCE_MS,
   type InstanceInfo,
   isRunId,
-  type KeptHistory,
   keptOf,
   OPEN_SINCE,
   type Reading,
@@ -37,8 +37,10 @@ import {
 } from "@reprise/runtime";
 import type { RedisClient } from "./connection.ts";
 import { addAudit, beatInstance } from "./historyScripts.ts";
+import { decodeKept, encodeKept } from "./historyText.ts";
 import { type FoundHistory, writeHistory } from "./historyWrite.ts";
 import { HISTORY_BUCKETS, type Keys } from "./keys.ts";
+import { packed, unpacked } from "./packedText.ts";
 import type { RecordText } from "./recordText.ts";
 import { runScript } from "./script.ts";
 import type { ServerTime } from "./storeClock.ts";
@@ -101,9 +103,13 @@ export class RedisHistory implements HistoryStore {
     this.#parts.tracked(async () => {
       const [found] = await this.#found([runId]);
       if (found?.kept === undefined) return [];
-      const { client, keys, text } = this.#parts;
-      const members = await client.zrangebyscore(keys.historyOf(runId).events, "-inf", "+inf");
-      return members.map((member) => JSON.parse(text.open(afterSpace(member))) as RunEvent);
+      const { client, keys } = this.#parts;
+      const items = await client.lrange(keys.historyOf(runId).timeline, 0, -1);
+      const chunks = items.map((item) => ({
+        number: Number.parseInt(item, 10),
+        text: this.#opened(afterSpace(item)),
+      }));
+      return eventsIn(chunks, runId, found.kept.told);
     });
 
   summary: HistoryStore["summary"] = (runId) =>
@@ -179,17 +185,16 @@ export class RedisHistory implements HistoryStore {
     events: readonly RunEvent[],
     found: FoundHistory | undefined,
   ): Promise<boolean> {
-    const { client, keys, time, text } = this.#parts;
+    const { client, keys, time } = this.#parts;
     const kept = historyAfter(found?.kept, events);
     const number = found?.kept?.told ?? 0;
+    const chunks = chunksOf(events, number, kept.told);
     return writeHistory(client, keys, {
       runId,
       found,
       kept,
-      // No two writes are alike, so one that is sent again after a lost reply is known.
-      text: text.seal(JSON.stringify({ ...kept, mark: randomBytes(6).toString("base64url") })),
-      events: events.map((event) => text.seal(JSON.stringify(event))),
-      number,
+      text: this.#sealed(encodeKept(kept)),
+      chunks: chunks.map((chunk) => `${chunk.number} ${this.#sealed(chunk.text)}`),
       dropped: keptOf(kept.told),
       since: dateOf(time.now() - HISTORY_MS),
       keptMs: HISTORY_MS,
@@ -198,7 +203,7 @@ export class RedisHistory implements HistoryStore {
 
   /** What is known of runs, in their order. */
   async #found(runIds: readonly string[]): Promise<readonly FoundHistory[]> {
-    const { client, keys, time, text } = this.#parts;
+    const { client, keys, time } = this.#parts;
     const since = time.now() - HISTORY_MS;
     const valid = runIds.filter(isRunId);
     const texts = new Map<string, string>();
@@ -216,9 +221,17 @@ export class RedisHistory implements HistoryStore {
     return runIds.map((runId) => {
       const raw = texts.get(runId);
       if (raw === undefined) return { raw: "", stood: undefined, kept: undefined };
-      const stood = JSON.parse(text.open(raw)) as KeptHistory;
+      const stood = decodeKept(this.#opened(raw), runId);
       return { raw, stood, kept: stood.summary.updatedAt >= since ? stood : undefined };
     });
+  }
+
+  #sealed(text: string): string {
+    return this.#parts.text.seal(packed(text));
+  }
+
+  #opened(text: string): string {
+    return unpacked(this.#parts.text.open(text));
   }
 
   async #entries({ list, from, below, rows, isRising }: Reading): Promise<readonly string[]> {

@@ -158,7 +158,7 @@ describe("in Redis", () => {
       (await connection.client.keys("*")).map((key) => /\}:([^:]+)/.exec(key)?.[1]),
     );
     const ofRuns = ["run", "journal", "waiters", "idempotency", "due"];
-    const ofHistory = ["kept", "events", "list", "instances", "seen", "audit"];
+    const ofHistory = ["kept", "timeline", "list", "instances", "seen", "audit"];
     const expected = [...ofRuns, "record", "log", "items", ...ofHistory];
     for (const kind of expected) assert.ok(kinds.has(kind), `the scenario left no ${kind}`);
   });
