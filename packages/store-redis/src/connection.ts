@@ -90,7 +90,7 @@ function makeClient(options: CheckedConnectionOptions): RedisClient {
 /** Every reconnect, and in a Cluster every node, brings a stream of its own. */
 function corkEachStream(client: RedisClient): void {
   if (client instanceof Cluster) client.on("+node", corkEachStream);
-  else client.on("connect", () => corkWrites(client.stream));
+  else client.on("connect", () => corkWrites(client.stream, () => client.commandQueue.length));
 }
 
 async function connected(client: RedisClient, timeoutMs: number): Promise<void> {
