@@ -49,11 +49,9 @@ export async function legacyVisit(visit: Visit, stragglers: Promise<unknown>[]):
       const connected = await connectSdkV1(url, answer, modes, { "x-caller": caller });
       opened.push(connected);
       const result = await Promise.race([
-        connected.client.callTool(
-          { name: errand.tool, arguments: { ...errand.args } },
-          undefined,
-          { timeout: callTimeoutMs },
-        ),
+        connected.client.callTool({ name: errand.tool, arguments: { ...errand.args } }, undefined, {
+          timeout: callTimeoutMs,
+        }),
         connected.broken,
       ]);
       record.took(sinceMs, "result", { isWhole: true });
