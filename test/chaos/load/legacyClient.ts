@@ -3,7 +3,9 @@
  * stream again by `Last-Event-ID`. When a call breaks for good, or the SDK has given its stream or an answer up, it opens a new
  * session and makes the same call again, which the tool's own idempotency key joins to the first one.
  *
- * The SDK cancels a call that takes longer than its time limit; that the run is then RUN_CANCELLED is its own doing.
+ * The SDK cancels a call that takes longer than its time limit; that the run is then RUN_CANCELLED is its own doing. By default that is
+ * a minute, which a call of several turns can need where the store stands still most of the time: this host waits as long as its
+ * person does.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Answer, Asked } from "../../support/officialClient.ts";
@@ -13,7 +15,6 @@ import { Payer } from "./payer.ts";
 import type { Ended, Ending } from "./record.ts";
 
 const modes = { form: {}, url: {} };
-const callTimeoutMs = 60_000;
 const retryPauseMs = 300;
 
 /** Does an errand whose only question is a confirm or a page, and whose tool has a key of its own. */
@@ -50,7 +51,7 @@ export async function legacyVisit(visit: Visit, stragglers: Promise<unknown>[]):
       opened.push(connected);
       const result = await Promise.race([
         connected.client.callTool({ name: errand.tool, arguments: { ...errand.args } }, undefined, {
-          timeout: callTimeoutMs,
+          timeout: Math.max(1, until - sinceMs),
         }),
         connected.broken,
       ]);
