@@ -1,7 +1,9 @@
 /**
  * All that a Redis holds, as text by key: for tests that look for what must not be there. Only of a server that nothing else uses.
+ * What the store packs is told unpacked: nothing may hide in there.
  */
 import { Redis } from "ioredis";
+import { unpacked } from "../../packages/store-redis/src/packedText.ts";
 
 /** Keys with what they hold. */
 export async function redisContents(url: string): Promise<ReadonlyMap<string, string>> {
@@ -19,10 +21,22 @@ export async function redisContents(url: string): Promise<ReadonlyMap<string, st
         stream: () => reader.xrange(key, "-", "+"),
       }[type];
       // A key that has expired meanwhile holds nothing.
-      found.set(key, [await read?.()].flat(3).join("\n"));
+      found.set(key, [await read?.()].flat(3).map(plain).join("\n"));
     }
     return found;
   } finally {
     reader.disconnect();
+  }
+}
+
+/** A packed text may stand behind the number of its item. */
+function plain(value: unknown): string {
+  const text = String(value);
+  const start = /^(?:\d+ )?/.exec(text)?.[0] ?? "";
+  try {
+    return start + unpacked(text.slice(start.length));
+  } catch {
+    // It only begins like one.
+    return text;
   }
 }
