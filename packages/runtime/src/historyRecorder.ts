@@ -109,6 +109,10 @@ export class HistoryRecorder implements RunObserver {
 
   run(news: RunNews): void {
     if (this.#closed) return;
+    if (news.run.effects === "repeatable" && !this.#parts.repeatableHistory) {
+      this.#ended.note(news);
+      return;
+    }
     this.#unsorted.push(news);
     if (this.#unsorted.length >= MAX_UNSORTED) this.#sort();
     if (this.#sending === undefined) this.#flushIn(GATHER_MS);
@@ -119,12 +123,11 @@ export class HistoryRecorder implements RunObserver {
     const unsorted = this.#unsorted;
     if (unsorted.length === 0) return;
     this.#unsorted = [];
-    const { repeatableHistory } = this.#parts;
     const runs = new Map<string, RunNews[]>();
     for (const news of unsorted) {
       this.#ended.note(news);
-      const { runId, effects } = news.run;
-      if (runId === undefined || (effects === "repeatable" && !repeatableHistory)) continue;
+      const { runId } = news.run;
+      if (runId === undefined) continue;
       const known = runs.get(runId);
       if (known === undefined) runs.set(runId, [news]);
       else known.push(news);
