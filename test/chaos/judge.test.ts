@@ -194,6 +194,11 @@ describe("the judge", () => {
       expect(verdict).toMatchObject({ otherwise: { "not there yet": 1 }, violations: [] });
     });
 
+    test("passes a receipt that the caller was not told of, when the store forgot that it was sent", () => {
+      const verdict = on(notYetText, paid, thanked, forgot);
+      expect(verdict).toMatchObject({ otherwise: { "not there yet": 1 }, violations: [] });
+    });
+
     test("passes an invoice that is paid before, when the store forgot the run that it was paid for", () => {
       const verdict = on(paidBefore, noMail, thanked, forgot);
       expect(verdict).toMatchObject({ otherwise: { "paid before": 1 }, violations: [] });

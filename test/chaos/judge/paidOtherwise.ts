@@ -5,7 +5,8 @@
  *    2, elicitUrl: an accept without a completion). A completion that was acknowledged is never overlooked.
  * 2. "The invoice is paid": only when the store forgot something while the errand was under way, so that the call began anew
  *    behind the payment.
- * Either way the card is charged once, and no receipt comes that nobody was told of, but that of the forgotten run.
+ * Either way the card is charged once, and no receipt comes that nobody was told of, but that of a run, or of a part of it, that the
+ * store forgot.
  */
 import { comparable, type ErrandName } from "../load/errands.ts";
 import type { Ended } from "../load/record.ts";
@@ -25,7 +26,7 @@ export function paidOtherwise(
   if (errand.effects.payments === 0 || ending.kind !== "result" || ending.isError) return undefined;
   const text = comparable(ending.text, errand.tag);
   if (text === paidBefore) return isForgotten ? "paid before" : undefined;
-  if (text !== expected.get("payNever") || mails > 0) return undefined;
+  if (text !== expected.get("payNever") || (mails > 0 && !isForgotten)) return undefined;
   const { thankedAtMs, doneAtMs = 0 } = page ?? {};
   const wasThanked = thankedAtMs !== undefined && thankedAtMs < doneAtMs;
   return wasThanked && !isForgotten ? undefined : "not there yet";
