@@ -3,7 +3,7 @@ export { anonymous } from "./caller.ts";
 export type { Change } from "./changes.ts";
 export { checkedHistory } from "./checkedHistory.ts";
 export type { Clock } from "./clock.ts";
-export { systemClock } from "./clock.ts";
+export { pause, systemClock } from "./clock.ts";
 export type {
   AskOptions,
   ConfirmOptions,

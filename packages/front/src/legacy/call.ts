@@ -36,6 +36,8 @@ import type { LegacySession } from "./sessionToken.ts";
 
 /** Notices may be lost: after this long the record is looked at without one. */
 const lookMs = 15_000;
+/** After a look that failed: what it was for is there still. */
+const lookAgainMs = 2_000;
 
 const sessionOver = "its session was ended";
 
@@ -115,6 +117,7 @@ export class LegacyCall implements Ticked, RoundHost {
     try {
       record = await this.hold.look();
     } catch (error) {
+      this.#lookedAt = this.#ports.clock.monotonic() - lookMs + lookAgainMs;
       this.#ports.failed(error);
       return;
     }
@@ -368,6 +371,8 @@ export class LegacyCall implements Ticked, RoundHost {
     this.#log.push(mark, text);
     await this.#log.flushed();
     this.#response?.ended(outcome);
+    // Whoever takes the call over gives its client the end.
+    if (this.#log.hasLost) return this.drop();
     this.#forget();
     await this.hold.remove().catch(this.#ports.failed);
   }

@@ -5,13 +5,15 @@
  *
  * G1 One writer at a time, in the order of the pushes; an event goes to the client only with the number it has in the log.
  * G2 A stream that attaches gets everything after the event it names, then what comes, without a gap or a repeat.
- * G3 When the store can't be reached, events go out without an id: the open stream is then all there is.
+ * G3 When the store can't be reached, events go to the open stream without an id. Without one they wait until the store is there again:
+ *    the client reads on elsewhere, or is on its way back. A front that stops leaves them: whoever takes the call over has the run say
+ *    them again.
  * G4 After the response, the end of a cancelled call or that of the hold on it, every stream is closed.
  * G5 What waits for a slow store is bounded: above `maxWaiting` notices (progress, log messages) are dropped and never
  *    anything else; questions are bounded by the caller's limits, and there is one response.
  */
 import { type LegacyRevision, rulesOf } from "@reprise/protocol";
-import type { SharedRecords } from "@reprise/runtime";
+import { type Clock, pause, type SharedRecords } from "@reprise/runtime";
 import { eventIdOf } from "./callId.ts";
 import { callKey, type Gap } from "./callRecord.ts";
 import type { EventSink } from "./eventStream.ts";
@@ -37,6 +39,8 @@ const pageSize = 64;
  * that what comes at once when the store is there again cuts nobody off.
  */
 const maxWaiting = 512 * 1024;
+/** Between two tries to write what must not be lost, in milliseconds. */
+const tryAgainMs = 1_000;
 /** How long a log outlives its last item or extension. */
 export const logLifeMs: number = 60 * 60 * 1000;
 
@@ -74,7 +78,8 @@ type Step = PushedEvent | { readonly sink: EventSink; readonly after: number };
 /** What logs need of the lane. */
 export interface LogPorts {
   readonly shared: SharedRecords;
-  readonly clock: { now(): number };
+  readonly clock: Clock;
+  readonly presence: { readonly isClosed: boolean };
   readonly failed: (error: unknown) => void;
 }
 
@@ -84,6 +89,8 @@ export class CallLog {
   written: (() => void) | undefined;
   /** Told when a stream that attached has everything that is kept, and of what is not. */
   readOn: ((gap: Gap | undefined) => void) | undefined;
+  /** Whether an event was neither written nor sent. */
+  hasLost = false;
   readonly #callId: string;
   readonly #revision: LegacyRevision;
   readonly #ports: LogPorts;
@@ -94,6 +101,8 @@ export class CallLog {
   #isClosed = false;
   #waiting = 0;
   #hasDropped = false;
+  /** Number of the newest event that is known to be in the log. */
+  #last: number | undefined;
 
   constructor(callId: string, revision: LegacyRevision, ports: LogPorts) {
     this.#callId = callId;
@@ -188,13 +197,8 @@ export class CallLog {
 
   async #writeEvents(events: readonly PushedEvent[]): Promise<void> {
     if (events.length === 0) return;
-    let first: number | undefined;
-    try {
-      const last = await this.#append(events.map(({ mark, text }) => `${letters[mark]}${text}`));
-      first = last - events.length + 1;
-    } catch (error) {
-      this.#ports.failed(error);
-    }
+    const first = await this.#stored(events.map(({ mark, text }) => `${letters[mark]}${text}`));
+    if (first === undefined && this.sink === undefined) this.hasLost = true;
     events.forEach(({ mark, text, numbered }, place) => {
       const number = first === undefined ? undefined : first + place;
       this.#waiting -= text.length;
@@ -202,6 +206,33 @@ export class CallLog {
       if (this.#sink !== undefined) this.#send(this.#sink, number, mark, text);
     });
     this.written?.();
+  }
+
+  /** Writes items; the number of the first. Undefined: the store can't be reached, and there is a stream, or nobody to wait for (G3). */
+  async #stored(items: readonly string[]): Promise<number | undefined> {
+    const { clock, presence, failed } = this.#ports;
+    let hasFailed = false;
+    for (;;) {
+      try {
+        // The write before may have arrived, and only its reply been lost: nobody else writes here (G1).
+        const newest = hasFailed ? await this.#newerThan(this.#last) : undefined;
+        const last = newest ?? (await this.#append(items));
+        this.#last = last;
+        return last - items.length + 1;
+      } catch (error) {
+        if (!hasFailed) failed(error);
+        hasFailed = true;
+      }
+      if (this.sink !== undefined || this.#isClosed || presence.isClosed) return undefined;
+      await pause(clock, tryAgainMs);
+    }
+  }
+
+  /** Number of the newest event, if there is one after that; undefined also where nothing is known. */
+  async #newerThan(known: number | undefined): Promise<number | undefined> {
+    if (known === undefined) return undefined;
+    const { last } = await this.#ports.shared.read(callKey(this.#callId), known, 1);
+    return last > known ? last : undefined;
   }
 
   #append(items: readonly string[]): Promise<number> {
