@@ -2,7 +2,8 @@
  * What an attempt records: its progress, and how its round ends.
  *
  * R1 Epoch and token must be those of the newest attempt, and it must not be queued; else LEASE_LOST and nothing changes. A lease whose time is
- *    over still counts while nobody has taken the run over: no other attempt exists that could be contradicted.
+ *    over still counts while nobody has taken the run over: no other attempt exists that could be contradicted. One that let its lease
+ *    go, by giving the run back or by ending for it to be undone, has nothing more to say.
  * R2 A transition whose sequence was recorded already changes nothing and gets the first reply.
  * R3 The end of a round clears what belonged to its attempt. Brought answers stand only after a mismatch, and those that were
  *    taken once behind a failure also after an interruption.
@@ -33,7 +34,7 @@ export function append(
   if (run === undefined || !isOwn(run.head, ref)) return refused(run, ref);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: head.stopping } };
-  if (head.status !== "running") return refused(run, ref);
+  if (!isLive(head)) return refused(run, ref);
   const next = touched({ ...applyProgress(head, progress), lease: env.newLease() }, env);
   return {
     reply: { tag: "OK", stopping: head.stopping },
@@ -54,7 +55,7 @@ export function endRound(
   if (run === undefined || !isOwn(run.head, ref)) return refused(run, ref);
   const { head } = run;
   if (progress.sequence <= head.sequence) return { reply: { tag: "OK", stopping: false } };
-  if (head.status !== "running") return refused(run, ref);
+  if (!isLive(head)) return refused(run, ref);
   const { drafts: _unseen, ...seen } = progress;
   return {
     reply: { tag: "OK", stopping: false },
@@ -83,8 +84,7 @@ export function renew(
   ref: AttemptRef,
   env: TransitionEnv,
 ): Transition<TransitionReply> {
-  if (run === undefined || !isOwn(run.head, ref) || run.head.status !== "running")
-    return refused(run, ref);
+  if (run === undefined || !isOwn(run.head, ref) || !isLive(run.head)) return refused(run, ref);
   const head = touched({ ...run.head, lease: env.newLease() }, env);
   return { reply: { tag: "OK", stopping: head.stopping }, write: { head } };
 }
@@ -269,6 +269,10 @@ function takenOnce(brought: RunHead["brought"]): RunHead["brought"] {
   return Object.fromEntries(
     Object.entries(brought).filter(([, answer]) => answer.question !== undefined),
   );
+}
+
+function isLive({ status, lease }: RunHead): boolean {
+  return status === "running" && lease !== undefined;
 }
 
 function isOwn(head: RunHead, ref: AttemptRef): boolean {

@@ -61,6 +61,23 @@ async function undoing(store: RunStore, harness: StoreHarness, runId: string): P
 /** Undone and released runs. */
 export const undoCases: readonly StoreCase[] = [
   {
+    title:
+      "an attempt that ended for its run to be undone, or gave it back, records and renews nothing more",
+    run: async (harness) => {
+      const store = await harness.open();
+      for (const end of [failed, { to: "released" }] as const) {
+        const ref = await createRunning(store, `run-${end.to}`);
+        expectTag(await store.append(ref, booked(2, "flight")), "OK");
+        expectTag(await store.endRound(ref, progress(3), end), "OK");
+        expectTag(await store.append(ref, booked(4, "hotel")), "LEASE_LOST");
+        expectTag(await store.renew(ref), "LEASE_LOST");
+        expectTag(await store.endRound(ref, progress(5), { to: "interrupted" }), "LEASE_LOST");
+        assert.equal((await loaded(store, ref.runId)).entries.length, 1);
+        expectTag(await store.claimKnown(known(harness, ref.runId, "caller")), "CLAIMED");
+      }
+    },
+  },
+  {
     // promise P4.5.29
     title:
       "what is to be undone is known from steps that are recorded or in doubt, until they are undone or were not done",
