@@ -64,7 +64,9 @@ export class LegacyLane {
     const work = isInitialize(body)
       ? this.#initialize(body, request)
       : this.#messages(body, request);
-    work.catch((error: unknown) => this.#refuse(error, request.reply, refusedId(body)));
+    work.catch((error: unknown) =>
+      this.#refuse(error, request.reply, refusedId(body), hasRequest(body)),
+    );
   }
 
   /** A GET: the session's stream, or the rest of a call's. */
@@ -214,7 +216,10 @@ export class LegacyLane {
     reply.code(202).send();
   }
 
-  /** `inBody`: a JSON-RPC response is expected, so that an error may go out with status 200. */
+  /**
+   * `inBody`: a JSON-RPC response is expected, so that an error may go out with status 200. Who sends an answer or a notification looks at
+   * the status alone (MCP 2025-11-25, transports: "an HTTP error status code"), and would take a 200 for its acceptance.
+   */
   #refuse(
     error: unknown,
     reply: FastifyReply,
@@ -240,6 +245,12 @@ export class LegacyLane {
 function refusedId(body: JsonValue): ReturnType<typeof requestIdOf> {
   const isRequest = isJsonObject(body) && Object.hasOwn(body, "method");
   return isRequest ? requestIdOf(body) : undefined;
+}
+
+/** Whether somebody waits for a response. */
+function hasRequest(body: JsonValue): boolean {
+  if (Array.isArray(body)) return body.some(hasRequest);
+  return isJsonObject(body) && Object.hasOwn(body, "method") && Object.hasOwn(body, "id");
 }
 
 function isInitialize(body: JsonValue): boolean {

@@ -80,6 +80,31 @@ describe.each(storeKinds())("a call whose store is away, in %s,", (_name, kind) 
     expect((await again.message()).params).toMatchObject({ message: "Next?" });
   });
 
+  test("refuses an answer by its status, which is all that its sender looks at, and takes it again", async () => {
+    const { server } = watchedServer();
+    const all = await cluster(server, { kind });
+    const [a, b] = all.instances;
+    const session = await initialize(a.url);
+    const stream = streamOf(await session.request(a.url, "tools/call", folder));
+    const ask = await stream.message();
+
+    for (const port of ["get", "put"] as const) {
+      const mend = away(b, [port]);
+      expect(await session.answer(b.url, ask.id, yes), port).toBe(503);
+      const cancelled = {
+        jsonrpc: "2.0",
+        method: "notifications/cancelled",
+        params: { requestId: 99 },
+      };
+      const { status } = await session.send(b.url, cancelled);
+      expect(status, port).toBe(port === "get" ? 503 : 202);
+      mend();
+    }
+    expect(await session.answer(b.url, ask.id, yes)).toBe(202);
+    await all.pass(2_000);
+    expect(await stream.rest()).toMatchObject([done]);
+  });
+
   test("takes an answer seconds after the store is there again, though its look at it failed", async () => {
     const { server } = watchedServer();
     const all = await cluster(server, { kind });
