@@ -81,6 +81,20 @@ describe("the judge", () => {
     expect(verdict).toMatchObject({ toldLost: 1, violations: [] });
   });
 
+  test("excuses a client that is never told anything by a store that forgot its answer, in the handshake era alone", () => {
+    const silence = { kind: "unknown", why: "timed out" } as const;
+    const legacy = { era: "legacy", lastedMs: 2_000 } as const;
+    const forgot = { forgotten: [{ fromMs: 1_000, untilMs: 7_100 }] };
+    expect(verdictOn(silence, once, legacy, forgot)).toMatchObject({
+      otherwise: { "never told": 1 },
+      violations: [],
+    });
+    expect(verdictOn(silence, once, legacy).violations).toHaveLength(1);
+    expect(verdictOn(silence, once, { lastedMs: 2_000 }, forgot).violations).toHaveLength(1);
+    const charged = { ...once, refunds: 2 };
+    expect(verdictOn(silence, charged, legacy, forgot).violations).toHaveLength(1);
+  });
+
   const mails = { ...once, mails: 2 };
   test.each([
     ["killed", { ends: [{ pid: 1, atMs: 1_100 }] }],

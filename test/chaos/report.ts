@@ -38,7 +38,7 @@ export function details({ fault, verdict, replies, statuses }: Played): string {
   const otherwise =
     Object.keys(verdict.otherwise).length === 0
       ? ""
-      : `; who paid was told otherwise: ${listed(verdict.otherwise)}`;
+      : `; told otherwise: ${listed(verdict.otherwise)}`;
   const told = `replies ${listed(replies)}; store ${listed(statuses)}${refused}${otherwise}${again}`;
   const lines = [`${fault.name}: ${told}`];
   return [...lines, ...verdict.violations.map((each) => `  VIOLATION ${each}`)].join("\n");

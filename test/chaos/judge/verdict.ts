@@ -7,7 +7,9 @@
  * 4. What came twice, and a client that was told RUN_LOST, is a violation unless what happened to the run itself explains it
  *    (excuse.ts): its process died, stood still or lost the store between the effect and its record, or the store forgot that.
  *    A kind of fault alone explains nothing. The same holds for a step that was entered twice, also where a remote's keys hid it.
- * 5. Who pays on a page may be told too early that the payment is not there, and no more (paidOtherwise.ts).
+ * 5. A client of the handshake era sends an answer once. When the store forgot it, having acknowledged it, nobody asks again, and the
+ *    client is told nothing until its own time limit: counted beside, and only then.
+ * 6. Who pays on a page may be told too early that the payment is not there, and no more (paidOtherwise.ts).
  */
 import { comparable, type Effects, type ErrandName } from "../load/errands.ts";
 import type { Ended, LoadRecord } from "../load/record.ts";
@@ -96,10 +98,11 @@ export function judge(
       comparable(ending.text, errand.tag) === expected.get(errand.name);
     const honest = isAsExpected
       ? undefined
-      : paidOtherwise(each, effects.mails, expected, isForgotten(each, evidence));
+      : (neverTold(each, isForgotten(each, evidence)) ??
+        paidOtherwise(each, effects.mails, expected, isForgotten(each, evidence)));
     if (honest !== undefined) {
       otherwise[honest] = (otherwise[honest] ?? 0) + 1;
-      if (charges < 0) complain("said to be done, and is not");
+      if (charges < 0 && ending.kind === "result") complain("said to be done, and is not");
     } else if (!isAsExpected) {
       lostRuns += 1;
       complain("lost");
@@ -119,6 +122,11 @@ export function judge(
     again,
     violations,
   };
+}
+
+/** Rule 5. */
+function neverTold({ ending, era }: Ended, isForgotten: boolean): string | undefined {
+  return ending.kind === "unknown" && era === "legacy" && isForgotten ? "never told" : undefined;
 }
 
 /** How often money moved. */
