@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { cluster, type Instance } from "./support/instances.ts";
 import { initialize, streamOf } from "./support/legacyClient.ts";
 import { watchedServer } from "./support/server.ts";
-import { storeKinds } from "./support/stores.ts";
+import { type StoreKind, storeKinds } from "./support/stores.ts";
 
 const yes = { action: "accept", content: { confirm: true } };
 const folder = { name: "delete_folder", arguments: { path: "notes" } };
@@ -32,21 +32,27 @@ function away(
   };
 }
 
+/** A call that A drives and that waits for an answer; its client has left and reads on at B. */
+async function readingOnAtB(kind: StoreKind) {
+  const { server, events } = watchedServer();
+  const all = await cluster(server, { kind });
+  const [a, b] = all.instances;
+  const session = await initialize(a.url);
+  const first = streamOf(await session.request(a.url, "tools/call", folder));
+  await first.next();
+  const ask = await first.next();
+  await first.leave();
+  const again = streamOf(await session.listen(b.url, ask?.id));
+  await again.next();
+  await all.pass(2_000);
+  return { all, a, b, session, ask, again, events };
+}
+
 describe.each(storeKinds())("a call whose store is away, in %s,", (_name, kind) => {
   test.each([false, true])(
     "gives its result to the client that reads on at another front, once (writes arrive: %s)",
     async (reached) => {
-      const { server, events } = watchedServer();
-      const all = await cluster(server, { kind });
-      const [a, b] = all.instances;
-      const session = await initialize(a.url);
-      const first = streamOf(await session.request(a.url, "tools/call", folder));
-      await first.next();
-      const ask = await first.next();
-      await first.leave();
-      const again = streamOf(await session.listen(b.url, ask?.id));
-      await again.next();
-      await all.pass(2_000);
+      const { all, a, b, session, ask, again, events } = await readingOnAtB(kind);
 
       const mend = away(a, ["append"], { reached });
       await session.answer(b.url, ask?.message?.id, yes);
@@ -122,17 +128,7 @@ describe.each(storeKinds())("a call whose store is away, in %s,", (_name, kind) 
   });
 
   test("is gone on with elsewhere when its front stops before the store has its result", async () => {
-    const { server, events } = watchedServer();
-    const all = await cluster(server, { kind });
-    const [a, b] = all.instances;
-    const session = await initialize(a.url);
-    const first = streamOf(await session.request(a.url, "tools/call", folder));
-    await first.next();
-    const ask = await first.next();
-    await first.leave();
-    const again = streamOf(await session.listen(b.url, ask?.id));
-    await again.next();
-    await all.pass(2_000);
+    const { all, a, b, session, ask, again, events } = await readingOnAtB(kind);
 
     away(a, ["append"]);
     await session.answer(b.url, ask?.message?.id, yes);
