@@ -2,8 +2,9 @@
  * All that a Redis holds, as text by key: for tests that look for what must not be there. Only of a server that nothing else uses.
  * What the store packs is told unpacked: nothing may hide in there.
  */
+
+import { unpacked } from "@reprise/store-redis";
 import { Redis } from "ioredis";
-import { unpacked } from "../../packages/store-redis/src/packedText.ts";
 
 /** Keys with what they hold. */
 export async function redisContents(url: string): Promise<ReadonlyMap<string, string>> {

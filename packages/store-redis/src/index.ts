@@ -8,6 +8,7 @@ export type { KeyRingAddress, KeyRingOpenOptions, RedisKeyRing } from "./keyRing
 export { openKeyRing, openKeyRingAdmin, openKeyRingReading } from "./keyRing.ts";
 export { createRedisKeyRingStore } from "./keyRingStore.ts";
 export type { RedisStoreOptions } from "./options.ts";
+export { unpacked } from "./packedText.ts";
 export type { RedisStore } from "./redisStore.ts";
 export { openRedisStore } from "./redisStore.ts";
 export type { RedisDurability } from "./startChecks.ts";
